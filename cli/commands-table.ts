@@ -239,7 +239,8 @@ export const COMMANDS: readonly Leaf[] = [
     usage: 'login [url]',
     summary: 'sign in to a server',
     options: [
-      ['--email <email>', 'your e-mail address'],
+      ['--device', 'by a code that you enter in a browser anywhere; default without a desktop'],
+      ['--email <email>', 'with a password; asks for it'],
       ['--password-stdin', 'read the password from standard input'],
       ['--with-token', 'read a token from standard input'],
     ],

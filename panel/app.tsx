@@ -19,6 +19,8 @@ const RepositoryPage = lazy(() => import('./pages/repository.tsx'));
 const EnvironmentPage = lazy(() => import('./pages/environment.tsx'));
 const GroupPage = lazy(() => import('./pages/group.tsx'));
 const AccountPage = lazy(() => import('./pages/account.tsx'));
+const CommandLinePage = lazy(() => import('./pages/sign-in-program.tsx'));
+const DevicePage = lazy(() => import('./pages/sign-in-program.tsx').then(({ DevicePage: page }) => page));
 const AdministrationPage = lazy(() => import('./pages/administration.tsx'));
 
 export function App(): JSX.Element {
@@ -72,6 +74,8 @@ function Content(): JSX.Element | null {
           <Route path="/environments/:id" component={EnvironmentPage} />
           <Route path="/account" component={AccountPage} />
           <Route path="/administration" component={AdministrationPage} />
+          <Route path="/sign-in/command-line" component={CommandLinePage} />
+          <Route path="/sign-in/device" component={DevicePage} />
           <Route default component={UnknownPage} />
         </Router>
       </ErrorBoundary>

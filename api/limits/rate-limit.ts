@@ -32,6 +32,11 @@ export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLo
   return limit('oidc', 2 * limits.loginsPerMinute, stores, log);
 }
 
+/** Returns the limit of sign-ins of programs by address: each asks for the decision every 5 s. */
+export function limitSignIns(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
+  return limit('sign-in', 12 * limits.loginsPerMinute, stores, log);
+}
+
 /** Returns the limit of webhook deliveries by address; it equals the limit of a user's requests. */
 export function limitDeliveries(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('webhook', limits.requestsPerMinute, stores, log);

@@ -6,6 +6,8 @@ import { ENCODINGS, type PanelFile, type PanelFiles } from './panel-files.ts';
 export const PAGE_PATHS = [
   '/',
   '/sign-in',
+  '/sign-in/device',
+  '/sign-in/command-line',
   '/register',
   '/account',
   '/administration',

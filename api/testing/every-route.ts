@@ -15,6 +15,7 @@ export interface Route {
 export const SPAWN_BODY = { gitRef: { name: 'feature', type: 'branch' } };
 export const REPOSITORY_BODY = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
 
+const PROGRAM_BODY = { port: 4711, challenge: 'c'.repeat(43), state: 's'.repeat(16) };
 const apiToken = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
 
 /** Every endpoint that needs a login, with a request that succeeds. */
@@ -82,6 +83,10 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/users', status: 200 },
   { method: 'post', path: '/api/users', body: { email: 'dan@example.com' }, status: 201 },
   { method: 'delete', path: '/api/users/carol@example.com', status: 200 },
+  // No device waits with this code.
+  { method: 'post', path: '/api/user/device/check', body: { userCode: 'BCDF-GHJK' }, status: 404 },
+  { method: 'post', path: '/api/user/device/decision', body: { userCode: 'BCDF-GHJK', approve: true }, status: 404 },
+  { method: 'post', path: '/api/user/authorizations', body: PROGRAM_BODY, status: 200 },
   { method: 'post', path: '/api/user/logout', status: 200 },
 ];
 
@@ -103,9 +108,12 @@ export const HARMLESS = ['post /api/user/logout', 'post /api/repository/acme.sho
 
 /** Endpoints that no API token can use, whatever its access. */
 export const BY_LOGIN = [
-  'post /api/user/tokens',
   'get /api/user/sessions',
   'delete /api/user/sessions/none',
+  'post /api/user/device/check',
+  'post /api/user/device/decision',
+  'post /api/user/authorizations',
+  'post /api/user/tokens',
   'post /api/users',
   'delete /api/users/carol@example.com',
 ];

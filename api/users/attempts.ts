@@ -38,6 +38,11 @@ export class Attempts {
     return this.#count(accountId, this.#perMinute, 'changes of one password');
   }
 
+  /** Counts codes of devices that a user types, so that codes cannot be guessed. @throws TooManyRequests */
+  countCodes(accountId: string): Promise<void> {
+    return this.#count(`code:${accountId}`, this.#perMinute, 'codes of one user');
+  }
+
   async #count(key: string, max: number, what: string): Promise<void> {
     const { totalHits, resetTime } = await this.#store.increment(key);
     if (totalHits <= max) return;

@@ -23,6 +23,8 @@ import { Provider, type OidcConfig } from './oidc/provider.ts';
 import type { RegistrationPolicy } from './registration-policy.ts';
 import { openUserRoutes, userRoutes } from './routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import { Grants, type GrantRedis } from './sign-in/grants.ts';
+import { signInRoutes } from './sign-in/routes.ts';
 import { tokenRoutes } from './token-routes.ts';
 import { UserStore } from '../auth/user-store.ts';
 
@@ -43,7 +45,7 @@ export interface UserServicesOptions {
   directory: Pick<Directory, 'sees'>;
   groups: Pick<GroupService, 'createOwn'>;
   memberships: EndedMemberships & Pick<Memberships, 'leaveMade'>;
-  sessions: SessionRedis & LoginRedis;
+  sessions: SessionRedis & LoginRedis & GrantRedis;
   limitStores: StoreFactory;
   logger: LimitLogger;
   passwords: Passwords;
@@ -89,6 +91,10 @@ export function userServices(options: UserServicesOptions): {
       }),
       ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
       ...sessionRoutes({ sessions }),
+      ...signInRoutes({
+        ...{ accounts, users, attempts, ownOrigin: config.ownOrigin },
+        grants: new Grants({ redis: options.sessions, now, randomBytes }),
+      }),
       ...tokenRoutes({ apiTokens, directory: options.directory }),
       ...administrationRoutes({ administration }),
       ...(config.oidc ? oidcEndpoints(config.oidc, accounts, oidcAccounts, options) : []),

@@ -25,3 +25,5 @@ export type { EnvironmentPage, EnvironmentView, Overview, TestsView };
 export type GitRef = EnvironmentView['gitRef'];
 export type ListedRepository = Overview['repositories'][number];
 export type SpawnBody = z.input<typeof spawnSchema>;
+
+export type { DeviceDecision, DeviceSignIn } from '../../api/users/sign-in/routes.ts';

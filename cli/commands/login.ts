@@ -4,7 +4,9 @@ import { readConfig, writeConfig } from '../config/config-file.ts';
 import { findTarget, originOf } from '../config/target.ts';
 import { CliError, EXIT, usageError } from '../errors.ts';
 import { note } from '../io.ts';
-import { ask, askSecret } from '../login/prompt.ts';
+import { browserLogin } from '../login/browser.ts';
+import { deviceLogin } from '../login/device.ts';
+import { askSecret } from '../login/prompt.ts';
 import type { Run, Session } from '../session.ts';
 
 export const login: Run = async (session, [address]) => {
@@ -41,15 +43,28 @@ async function newToken({ io, given }: Session, url: string): Promise<string> {
     return token;
   }
   const email = given.text('email');
+  if (given.flag('device')) return deviceLogin(io, url);
+  const isByPassword = email !== undefined || given.flag('passwordStdin');
+  if (!isByPassword && io.isTerminal.in && hasBrowser(io)) return browserLogin(io, url);
+  if (!isByPassword && io.isTerminal.in) return deviceLogin(io, url);
   if (!io.isTerminal.in && !given.flag('passwordStdin')) {
-    throw usageError('standard input is not a terminal. Use --with-token or --password-stdin, or set COPPICE_TOKEN');
+    throw usageError(
+      'standard input is not a terminal. Use --device, --with-token or --password-stdin, or set COPPICE_TOKEN',
+    );
   }
-  const name = email ?? (io.isTerminal.in ? await ask('E-mail: ') : undefined);
+  const name = email === undefined || email === '' ? undefined : email;
   if (name === undefined) throw usageError('--password-stdin needs --email');
   const password = given.flag('passwordStdin')
     ? (await io.readInput()).replace(/\r?\n$/, '')
     : await askSecret('Password: ');
   return (await passwordLogin(url, name, password)).token;
+}
+
+/** Whether a browser can be opened here: there is a desktop, and the terminal is not that of another computer. */
+function hasBrowser({ env }: Session['io']): boolean {
+  if ((env['SSH_CONNECTION'] ?? '') !== '') return false;
+  if (process.platform !== 'linux') return true;
+  return (env['DISPLAY'] ?? '') !== '' || (env['WAYLAND_DISPLAY'] ?? '') !== '';
 }
 
 async function passwordLogin(url: string, email: string, password: string): Promise<{ token: string }> {

@@ -1,15 +1,4 @@
-import { createInterface } from 'node:readline/promises';
 import { CliError } from '../errors.ts';
-
-/** Asks at the terminal, on standard error. */
-export async function ask(question: string): Promise<string> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return (await reader.question(question)).trim();
-  } finally {
-    reader.close();
-  }
-}
 
 /** Asks for a secret, which the terminal does not show. @throws CliError if it is interrupted */
 export async function askSecret(question: string): Promise<string> {

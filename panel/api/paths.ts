@@ -24,5 +24,5 @@ export function groupOf(id: string): string {
 /** Returns a path of this site to return to after signing in; `/` if the text names another site. */
 export function localReturn(text: string | undefined): string {
   if (text === undefined || !/^\/(?![/\\])/.test(text)) return '/';
-  return text.startsWith('/sign-in') || text.startsWith('/register') ? '/' : text;
+  return /^\/(?:sign-in|register)(?:[?#]|$)/.test(text) ? '/' : text;
 }

@@ -1,0 +1,160 @@
+import { createHash, randomInt } from 'node:crypto';
+import { z } from 'zod';
+import { isSameHash, newToken, tokenHash, type RandomBytes } from '../../shared/tokens.ts';
+import { NotFound, orUnavailable, TooManyRequests } from '../../shared/errors.ts';
+import type { User } from '../../user-records/user-record.ts';
+
+/** The Redis commands that sign-ins of the command line need. */
+export interface GrantRedis {
+  set(key: string, value: string, options: { expiration: { type: 'PX'; value: number } }): Promise<unknown>;
+  get(key: string): Promise<string | null>;
+  getDel(key: string): Promise<string | null>;
+  incrBy(key: string, increment: number): Promise<number>;
+  pExpire(key: string, milliseconds: number): Promise<unknown>;
+}
+
+/** Time to approve a device. */
+export const DEVICE_MS = 10 * 60 * 1000;
+/** Time in which a program fetches what was approved. */
+const pickUpMs = 60 * 1000;
+/** Pending devices of one window of DEVICE_MS, at all addresses: this many entries of some 300 bytes. */
+const maxDevices = 5000;
+/** RFC 8628, 6.1: consonants alone, which form no words and are not confused. */
+const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
+const codeLength = 8;
+
+/** The account that approved, and a hash that shows whether its password is still the same. */
+const accountSchema = z.object({ userName: z.string(), accountId: z.string(), password: z.string() });
+export type GrantedAccount = z.infer<typeof accountSchema>;
+
+const deviceSchema = z.object({
+  state: z.enum(['pending', 'approved', 'denied']),
+  address: z.string(),
+  startedAt: z.int(),
+  account: accountSchema.optional(),
+});
+type Device = z.infer<typeof deviceSchema>;
+const codeSchema = accountSchema.extend({ challenge: z.string() });
+
+const unknownCode = 'no device waits with this code. Start `coppice login` again, and enter the code that it shows';
+
+export interface GrantOptions {
+  redis: GrantRedis;
+  now: () => number;
+  randomBytes: RandomBytes;
+}
+
+/**
+ * Sign-ins of programs that a user approves in the panel: of a device by a code that the user types (RFC 8628), and of a
+ * program on the user's own computer by a redirect with PKCE (RFC 7636, RFC 8252). Secrets are stored as hashes; each
+ * grant is used once.
+ */
+export class Grants {
+  readonly #options: GrantOptions;
+
+  constructor(options: GrantOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the sign-in of a device. `address`: of the client, shown to who approves. @throws TooManyRequests */
+  async startDevice(address: string): Promise<{ deviceCode: string; userCode: string }> {
+    const { redis, now, randomBytes } = this.#options;
+    const window = `coppice:device-count:${Math.floor(now() / DEVICE_MS)}`;
+    const count = await reach(redis.incrBy(window, 1));
+    if (count === 1) await reach(redis.pExpire(window, DEVICE_MS));
+    if (count > maxDevices) throw new TooManyRequests('too many devices wait for approval. Try again in 10 minutes');
+    const deviceCode = newToken(randomBytes);
+    const userCode = Array.from({ length: codeLength }, () => codeLetters[randomInt(codeLetters.length)]).join('');
+    const device: Device = { state: 'pending', address, startedAt: now() };
+    await this.#store(deviceKey(tokenHash(deviceCode)), device, DEVICE_MS);
+    await this.#store(userCodeKey(userCode), tokenHash(deviceCode), DEVICE_MS);
+    return { deviceCode, userCode };
+  }
+
+  /** Returns what a user is about to approve. @throws NotFound */
+  async pendingDevice(userCode: string): Promise<Pick<Device, 'address' | 'startedAt'>> {
+    const { device } = await this.#pending(userCode, (key) => this.#options.redis.get(key));
+    return device;
+  }
+
+  /** Approves or denies a device, once. @throws NotFound */
+  async decideDevice(userCode: string, user: User | undefined): Promise<void> {
+    const { hash, device } = await this.#pending(userCode, (key) => this.#options.redis.getDel(key));
+    const decided: Device = user
+      ? { ...device, state: 'approved', account: accountOf(user) }
+      : { ...device, state: 'denied' };
+    await this.#store(deviceKey(hash), decided, pickUpMs);
+  }
+
+  /** Returns the decision about a device; an account is returned once. @throws NotFound when the time is over */
+  async pollDevice(deviceCode: string): Promise<'pending' | 'denied' | GrantedAccount> {
+    const { redis } = this.#options;
+    const key = deviceKey(tokenHash(deviceCode));
+    const device = parsed(deviceSchema, await reach(redis.get(key)));
+    if (device?.state === 'pending') return 'pending';
+    const taken = parsed(deviceSchema, await reach(redis.getDel(key)));
+    if (taken?.state === 'denied') return 'denied';
+    if (!taken?.account) throw new NotFound('the code has expired or was used. Start the sign-in again');
+    return taken.account;
+  }
+
+  /** Returns a code for the program that knows the verifier of the challenge (RFC 7636, S256). */
+  async issueCode(user: User, challenge: string): Promise<string> {
+    const code = newToken(this.#options.randomBytes);
+    await this.#store(authorizationKey(code), { ...accountOf(user), challenge }, pickUpMs);
+    return code;
+  }
+
+  /** Returns the account of a code, which is used up, whether or not the verifier is right. @throws NotFound */
+  async redeemCode(code: string, verifier: string): Promise<GrantedAccount> {
+    const { redis } = this.#options;
+    const grant = parsed(codeSchema, await reach(redis.getDel(authorizationKey(code))));
+    const challenge = createHash('sha256').update(verifier).digest('base64url');
+    if (!grant || !isSameHash(grant.challenge, challenge)) {
+      throw new NotFound('the code has expired, was used, or is of another program. Start the sign-in again');
+    }
+    return grant;
+  }
+
+  async #pending(userCode: string, take: (key: string) => Promise<string | null>) {
+    const { redis } = this.#options;
+    const hash = parsed(z.string(), await reach(take(userCodeKey(userCode))));
+    const device = hash === undefined ? undefined : parsed(deviceSchema, await reach(redis.get(deviceKey(hash))));
+    if (hash === undefined || device?.state !== 'pending') throw new NotFound(unknownCode);
+    return { hash, device };
+  }
+
+  #store(key: string, value: unknown, ms: number): Promise<unknown> {
+    return reach(this.#options.redis.set(key, JSON.stringify(value), { expiration: { type: 'PX', value: ms } }));
+  }
+}
+
+/** Returns the part of a user that shows that nothing has changed since the approval. */
+export function accountOf({ name, accountId, passwordHash }: User): GrantedAccount {
+  return { userName: name, accountId, password: tokenHash(passwordHash) };
+}
+
+/** Returns a code as it is typed: letters only, in upper case. */
+export function typedCode(text: string): string {
+  return text.toUpperCase().replace(/[^A-Z]/g, '');
+}
+
+function parsed<T>(schema: z.ZodType<T>, value: string | null): T | undefined {
+  return value === null ? undefined : schema.parse(JSON.parse(value));
+}
+
+function deviceKey(hash: string): string {
+  return `coppice:device:${hash}`;
+}
+
+function userCodeKey(userCode: string): string {
+  return `coppice:device-code:${tokenHash(userCode)}`;
+}
+
+function authorizationKey(code: string): string {
+  return `coppice:authorization:${tokenHash(code)}`;
+}
+
+function reach<T>(command: Promise<T>): Promise<T> {
+  return orUnavailable(command, 'sign-ins cannot be completed, because Redis does not respond. Try again later');
+}
