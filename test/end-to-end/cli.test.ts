@@ -190,4 +190,4 @@ test('fails with the end of the log if the build fails, and with 4 if the token 
   await harness.client.send('POST', '/api/user/logout');
   const ended = await sh('coppice env list');
   expect(ended).toMatchObject({ code: 4, out: '', err: expect.stringContaining('coppice login') });
-}, 200_000);
+}, 400_000);

@@ -46,8 +46,8 @@ describe('a device', () => {
     expect(device.userCode).toMatch(/^[B-Z]{4}-[B-Z]{4}$/);
     expect((await poll(device).expect(200)).body).toEqual({ status: 'pending' });
     const typed = device.userCode.toLowerCase().replace('-', ' ');
-    const { body } = await own('/api/user/device/check', { userCode: typed }).expect(200);
-    expect(body).toMatchObject({ address: expect.stringContaining('127.0.0.1'), isOwnAddress: true });
+    const checked = await own('/api/user/device/check', { userCode: typed }).expect(200);
+    expect(checked.body).toMatchObject({ address: expect.stringContaining('127.0.0.1'), isOwnAddress: true });
     await decide({ userCode: typed }).expect(200);
     const decision = (await poll(device).expect(200)).body as { status: string; token: string };
     expect(decision.status).toBe('approved');
@@ -92,8 +92,8 @@ describe('a device', () => {
   });
 
   test('has no address with its code, which a stranger could send as a link', async () => {
-    const { body } = await open('/api/user/device', {});
-    const { userCode, ...rest } = body as Started;
+    const answer = await open('/api/user/device', {});
+    const { userCode, ...rest } = answer.body as Started;
     expect(JSON.stringify(rest)).not.toContain(typedCode(userCode));
     expect(JSON.stringify(rest)).not.toContain(userCode);
   });
@@ -139,8 +139,8 @@ describe('a program on the same computer', () => {
     ]);
     const code = redirect.searchParams.get('code') ?? '';
     expect(JSON.stringify([...api.redis.entries])).not.toContain(code);
-    const { body } = await open('/api/user/authorizations/token', { code, verifier }).expect(200);
-    await info((body as { token: string }).token).expect(200);
+    const answer = await open('/api/user/authorizations/token', { code, verifier }).expect(200);
+    await info((answer.body as { token: string }).token).expect(200);
     await open('/api/user/authorizations/token', { code, verifier }).expect(404);
   });
 
