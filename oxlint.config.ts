@@ -222,7 +222,14 @@ export default defineConfig({
   plugins: ['typescript', 'unicorn', 'oxc', 'import'],
   categories: { correctness: 'error' },
   options: { typeAware: true, reportUnusedDisableDirectives: 'error' },
-  ignorePatterns: ['node_modules/**', 'panel/dist/**', 'cli/dist/**', '.local/**', 'test/sample/repository/**', 'test/fixtures/**'],
+  ignorePatterns: [
+    'node_modules/**',
+    'panel/dist/**',
+    'cli/dist/**',
+    '.local/**',
+    'test/sample/repository/**',
+    'test/fixtures/**',
+  ],
   rules: {
     'import/no-cycle': ['error', { ignoreTypes: false }],
     // Conditional members are spread into a literal; the rule takes a group of them for one too many.

@@ -64,7 +64,9 @@ export class Grants {
     if (count === 1) await reach(redis.pExpire(window, DEVICE_MS));
     if (count > maxDevices) throw new TooManyRequests('too many devices wait for approval. Try again in 10 minutes');
     const deviceCode = newToken(randomBytes);
-    const userCode = Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join('');
+    const userCode = Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join(
+      '',
+    );
     const device: Device = { state: 'pending', address, startedAt: now() };
     await this.#store(deviceKey(tokenHash(deviceCode)), device, DEVICE_MS);
     await this.#store(userCodeKey(userCode), tokenHash(deviceCode), DEVICE_MS);
