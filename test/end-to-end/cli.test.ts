@@ -70,10 +70,8 @@ afterAll(async () => {
 
 test('builds and opens the environment of the branch that is checked out', async () => {
   const { code, out, err } = await sh(branchOfGuide);
-  expect({ code, err }).toEqual({
-    code: 0,
-    err: expect.stringMatching(/build 1 builds images[\s\S]*build 1 starts services/),
-  });
+  expect(code === 0 ? '' : err).toBe('');
+  expect(err).toMatch(/build 1 builds images[\s\S]*build 1 starts services/);
   const address = out.trim().split('\n').at(-1) ?? '';
   expect(out).toMatch(/^ENVIRONMENT +REF +STATUS/);
   await pageWith(address, 'Hello from the API');
@@ -187,7 +185,8 @@ test('fails with the end of the log if the build fails, and with 4 if the token 
   expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the-reason-is-here') });
   const late = await sh(`coppice env wait ${repository}-broken --for healthy --timeout 1`);
   expect([1, 8]).toContain(late.code);
-  await harness.client.send('POST', '/api/user/logout');
-  const ended = await sh('coppice env list');
+  const other = await harness.newUser();
+  await other.send('POST', '/api/user/logout');
+  const ended = await sh('coppice env list', { COPPICE_TOKEN: other.token ?? '' });
   expect(ended).toMatchObject({ code: 4, out: '', err: expect.stringContaining('coppice login') });
 }, 400_000);

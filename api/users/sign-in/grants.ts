@@ -133,7 +133,7 @@ export class Grants {
 
 /** Returns the part of a user that shows that nothing has changed since the approval. */
 export function accountOf({ name, accountId, passwordHash }: User): GrantedAccount {
-  return { userName: name, accountId, password: tokenHash(passwordHash) };
+  return { userName: name, accountId, password: tokenHash(passwordHash ?? '') };
 }
 
 /** Returns a code as it is typed: letters only, in upper case. */
