@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { EnvironmentItem } from '../api/items.ts';
 import { environmentPage } from '../api/paths.ts';
 import { favourites, toggleFavourite } from '../state/favourites.ts';
@@ -22,12 +23,18 @@ export function EnvironmentRows({
   label: string;
 }): JSX.Element {
   const known = environments.value;
+  const drawn = useRef(new WeakMap<EnvironmentItem, JSX.Element>());
   return (
     <ul class="environment-list" aria-label={label}>
       {items.map((item) => {
         const newest = known.get(item.id);
         const shown = newest && newest.version > item.version ? newest : item;
-        return <EnvironmentRow key={item.id} item={shown} withRepository={withRepository} />;
+        // Preact does not compare the same element again: of 10,000 rows, only those that differ cost time.
+        const row = drawn.current.get(shown) ?? (
+          <EnvironmentRow key={item.id} item={shown} withRepository={withRepository} />
+        );
+        drawn.current.set(shown, row);
+        return row;
       })}
     </ul>
   );

@@ -8,6 +8,7 @@ import { benchLogs } from './logs.ts';
 import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
+import { benchPanel, benchPanelChanges } from './panel.ts';
 import { REPORTS } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
@@ -23,6 +24,8 @@ const all = new Map([
   ['logs', benchLogs],
   ['noisy-neighbour', benchNoisyNeighbour],
   ['one-service', benchOneService],
+  ['panel', benchPanel],
+  ['panel-changes', benchPanelChanges],
   ['reusable', benchReusable],
   ['scale-100', benchScale(100, values)],
   ['webhooks', benchWebhooks],
@@ -34,4 +37,4 @@ const sized = new Map([
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 
-await runMain(() => runParts({ all, sized, withoutCluster: ['logs'] }, positionals, REPORTS.bench));
+await runMain(() => runParts({ all, sized, withoutCluster: ['logs', 'panel'] }, positionals, REPORTS.bench));

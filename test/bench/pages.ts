@@ -35,7 +35,13 @@ export const PERFORMANCE: MeasurementsPage = {
     {
       title: 'Change stream',
       text: 'One environment that 1,000 event streams of 100 members see is changed twice a second, through the Ingress.',
-      parts: { 'streams-1000': '1,000 streams' },
+      parts: { 'streams-1000': '1,000 streams', 'panel-changes': 'one browser' },
+      rows: 'figures',
+    },
+    {
+      title: 'The panel',
+      text: 'In Chromium with software rendering, with the API on a local port and a cluster in memory.',
+      parts: { panel: 'panel' },
       rows: 'figures',
     },
     {

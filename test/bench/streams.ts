@@ -58,7 +58,8 @@ export function benchStreams(streams: number) {
     });
 }
 
-async function addEnvironment({ cluster, watch }: Bench, harness: Harness): Promise<Target> {
+/** Adds an empty environment of the harness's user. */
+export async function addEnvironment({ cluster, watch }: Bench, harness: Harness): Promise<Target> {
   const [group] = await addBenchGroups(harness, [1]);
   if (!group) throw new Error('there is no group');
   await pushCommits(group.origin, ['main'], 'compose.yaml', 'services: {}\n');

@@ -30,6 +30,8 @@ const filters: readonly (readonly [
   ['state', 'empty', 'empty', 'ring'],
 ];
 const typeMs = 200;
+/** Rows of each page after the first one. */
+const laterPage = 200;
 
 /** The environments of a repository in pages, with filters that the address contains. */
 export function EnvironmentList({ repository }: { repository: string }): JSX.Element {
@@ -151,7 +153,10 @@ function Pages({ path, first }: { path: string; first: List }): JSX.Element {
     if (cursor === undefined || isPending.value) return;
     isPending.value = true;
     try {
-      const list = await send<List>('GET', `${path}&cursor=${encodeURIComponent(cursor)}`);
+      const list = await send<List>(
+        'GET',
+        `${path.replace(/\blimit=\d+/, `limit=${laterPage}`)}&cursor=${encodeURIComponent(cursor)}`,
+      );
       noteListed(list.items);
       more.value = [...more.value, ...list.items];
       next.value = list.next;
