@@ -1,16 +1,25 @@
+import { computed } from '@preact/signals';
 import type { JSX } from 'preact';
-import { now } from '../state/clock.ts';
+import { useMemo } from 'preact/hooks';
+import { coarseNow, now } from '../state/clock.ts';
 import { duration, exactTime, relativeTime, shortAge } from '../view/time.ts';
 
 /** A time as an age, with the exact time on hover. `at` in Unix seconds; 0 shows nothing. */
 export function Ago({ at, isShort = false }: { at: number; isShort?: boolean }): JSX.Element | null {
+  // A list shows thousands: only the texts that change are drawn again, without their components.
+  const text = useMemo(() => computed(() => ageText(at, coarseNow.value / 1000, isShort)), [at, isShort]);
   if (at <= 0) return null;
-  const current = now.value / 1000;
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={exactTime(at)} class="figures">
-      {isShort ? shortAge(at, current) : relativeTime(at, current)}
+      {text}
     </time>
   );
+}
+
+/** What is only seconds ahead has just happened: the coarse clock is behind. */
+function ageText(at: number, clock: number, isShort: boolean): string {
+  const current = at > clock && at - clock < 10 ? at : clock;
+  return isShort ? shortAge(at, current) : relativeTime(at, current);
 }
 
 /** The duration of something that runs since a time, growing each second. */

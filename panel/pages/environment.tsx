@@ -69,7 +69,7 @@ function Environment({ id }: { id: string }): JSX.Element {
         {tab === 'logs' && <EnvironmentLogs environment={environment} />}
         {tab === 'events' && <Events id={id} />}
         {tab === 'variables' && <Variables environment={environment} />}
-        {tab === 'tests' && <Tests id={id} />}
+        {tab === 'tests' && <Tests environment={environment} />}
         {tab === 'settings' && <EnvironmentSettings environment={environment} />}
       </div>
     </div>

@@ -38,13 +38,21 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`;
 }
 
+/** Making one takes longer than drawing a row. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
 /** Returns the exact time in the reader's time zone, with the zone's name. */
 export function exactTime(at: number, timeZone?: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'long',
-    ...(timeZone !== undefined && { timeZone }),
-  }).format(new Date(at * 1000));
+  const key = timeZone ?? '';
+  const format =
+    formats.get(key) ??
+    new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'long',
+      ...(timeZone !== undefined && { timeZone }),
+    });
+  formats.set(key, format);
+  return format.format(new Date(at * 1000));
 }
 
 /** Returns the seconds of `90s`, `30m`, `2h`, `7d` or `0`; undefined if the text is none of these. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import type { AppOptions } from '../../api/app-options.ts';
 import { createApp } from '../../api/app.ts';
 import { Sessions } from '../../api/auth/sessions.ts';
@@ -23,11 +22,12 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { systemClock } from '../../kubernetes/clock.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { buildPanel, compressed } from '../../panel/build.ts';
+import { freePort } from '../local-server.ts';
 
 export const PASSWORD = 'a long password';
 
 /** Parts of the API's options that a test replaces. */
-export type LocalOptions = Partial<Pick<AppOptions, 'tester' | 'clusterReads'>> & {
+export type LocalOptions = Partial<Pick<AppOptions, 'tester' | 'clusterReads' | 'fetch'>> & {
   config?: Partial<AppOptions['config']>;
 };
 
@@ -128,9 +128,9 @@ export class LocalPanel {
   }
 }
 
+/** Compiled once for all tests of a file. */
 let panel: Promise<PanelFiles> | undefined;
 
-/** Compiles the panel, once for all tests of a file. */
 function panelFiles(): Promise<PanelFiles> {
   panel ??= buildPanel().then(({ index, files }) => {
     const encoded = (name: string, bytes: Buffer) => {
@@ -143,14 +143,6 @@ function panelFiles(): Promise<PanelFiles> {
     };
   });
   return panel;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function head(kind: string, metadata: { name: string; namespace?: string }) {

@@ -1,16 +1,20 @@
 import type { JSX } from 'preact';
 import { send } from '../../api/client.ts';
-import { environmentPath } from '../../api/paths.ts';
-import type { TestsView } from '../../api/types.ts';
+import type { EnvironmentItem, EnvironmentPage } from '../../api/items.ts';
+import { environmentPath, repositoryPath } from '../../api/paths.ts';
+import type { EnvironmentView, TestsView } from '../../api/types.ts';
 import { Base64Image } from '../../components/base64-image.tsx';
 import { Empty, ErrorNote, LoadError, Skeleton } from '../../components/error-note.tsx';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
+import { useQuery } from '../../state/page.ts';
 import { useResource } from '../../state/resource.ts';
 import { decodeText } from '../../view/base64.ts';
 import type { ShownState } from '../../view/shown-state.ts';
+import { comparable, differenceText, usualBase } from '../../view/test-comparison.ts';
+import { visibleText } from '../../view/visible-text.ts';
 
 type Test = TestsView['tests'][number];
 type Item = NonNullable<Test['result']>[number];
@@ -22,8 +26,8 @@ const outcomes: Partial<Record<Test['outcome'], { state: ShownState; icon: IconN
   running: { state: 'building', icon: 'progress' },
 };
 
-/** The results of the tests that the service file names. */
-export function Tests({ id }: { id: string }): JSX.Element {
+/** The results of the tests that the service file names, beside those of a base branch. */
+export function Tests({ environment: { id, rid } }: { environment: EnvironmentView }): JSX.Element {
   const path = `${environmentPath(id)}/tests`;
   const resource = useResource<TestsView>(path);
   const run = useAction(async () => {
@@ -60,16 +64,75 @@ export function Tests({ id }: { id: string }): JSX.Element {
         </button>
       </div>
       <ErrorNote error={run.error.value} />
-      {found.tests.map((test) => (
-        <TestCard key={test.name} test={test} />
-      ))}
+      <Compared tests={found.tests} id={id} rid={rid} />
     </div>
   );
 }
 
-function TestCard({ test }: { test: Test }): JSX.Element {
+/** The results, and those of the branch that they are compared with. The address says which one. */
+function Compared({ tests, id, rid }: { tests: readonly Test[]; id: string; rid: string }): JSX.Element {
+  const { query, setQuery } = useQuery();
+  const list = useResource<EnvironmentPage>(`${repositoryPath(rid)}/environments?limit=200&state=built&type=branch`);
+  const branches = comparable(list.data.value?.items ?? [], id);
+  const named = branches.find((one) => one.id === query['with']);
+  const base = query['with'] === 'none' ? undefined : (named ?? usualBase(branches));
+  return (
+    <>
+      {branches.length > 0 && (
+        <label class="row">
+          <span class="muted">Compare with</span>
+          <select onInput={(event) => setQuery({ with: event.currentTarget.value })}>
+            <option value="none" selected={!base}>
+              nothing
+            </option>
+            {branches.map((one) => (
+              <option key={one.id} value={one.id} selected={one.id === base?.id}>
+                {visibleText(one.gitRef.name)}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {base ? (
+        <WithBase key={base.id} tests={tests} base={base} />
+      ) : (
+        tests.map((test) => <TestCard key={test.name} test={test} />)
+      )}
+    </>
+  );
+}
+
+function WithBase({ tests, base }: { tests: readonly Test[]; base: EnvironmentItem }): JSX.Element {
+  const resource = useResource<TestsView>(`${environmentPath(base.id)}/tests`);
+  const ofBase = resource.data.value?.tests ?? [];
+  const name = visibleText(base.gitRef.name);
+  return (
+    <>
+      {tests.map((test) => (
+        <TestCard
+          key={test.name}
+          test={test}
+          base={{ name, test: ofBase.find((one) => one.name === test.name && one.type === test.type) }}
+        />
+      ))}
+    </>
+  );
+}
+
+interface Base {
+  name: string;
+  test: Test | undefined;
+}
+
+function TestCard({ test, base }: { test: Test; base?: Base }): JSX.Element {
   const { state, icon } = outcomes[test.outcome] ?? { state: 'created', icon: 'ring' };
   const items = test.result ?? [];
+  const baseItem = (label: string) => base?.test?.result?.find(({ Label }) => Label === label);
+  const texts = items.filter(
+    ({ Type, Label }) => Type !== 'image' && Type !== 'blob' && Label !== 'summary' && Label !== 'passed',
+  );
+  const images = items.filter(isImage);
+  const note = test.summary ?? test.message;
   return (
     <section class={`card state-${state}`}>
       <div class="card-head">
@@ -85,30 +148,66 @@ function TestCard({ test }: { test: Test }): JSX.Element {
           )}
         </span>
       </div>
-      <div class="card-body stack-small">
-        {(test.summary ?? test.message) !== undefined && <p class="isolate">{test.summary ?? test.message}</p>}
-        <dl class="test-items">
-          {items
-            .filter(
-              ({ Type, Label }) => Type !== 'image' && Type !== 'blob' && Label !== 'summary' && Label !== 'passed',
-            )
-            .map((item) => (
-              <div key={item.Label}>
-                <dt class="muted">{item.Label}</dt>
-                <dd class="isolate">{decodeText(item.Content)}</dd>
+      {(note !== undefined || items.length > 0) && (
+        <div class="card-body stack-small">
+          {note !== undefined && <p class="isolate">{note}</p>}
+          {texts.length > 0 && (
+            <dl class="test-items">
+              {texts.map((item) => (
+                <TestText key={item.Label} item={item} base={base} baseItem={baseItem(item.Label)} />
+              ))}
+            </dl>
+          )}
+          {images.map(({ Label, Content }) => {
+            const before = baseItem(Label);
+            return (
+              <div key={Label} class="test-images">
+                {base && before && isImage(before) && (
+                  <figure>
+                    <figcaption class="muted isolate">
+                      {Label} of {base.name}
+                    </figcaption>
+                    <Base64Image content={before.Content} label={`${test.name}: ${Label} of ${base.name}`} />
+                  </figure>
+                )}
+                <figure>
+                  <figcaption class="muted isolate">{before ? `${Label} of this environment` : Label}</figcaption>
+                  <Base64Image content={Content} label={`${test.name}: ${Label}`} />
+                </figure>
               </div>
-            ))}
-        </dl>
-        <div class="test-images">
-          {items.filter(isImage).map(({ Label, Content }) => (
-            <figure key={Label}>
-              <Base64Image content={Content} label={`${test.name}: ${Label}`} />
-              <figcaption class="muted">{Label}</figcaption>
-            </figure>
-          ))}
+            );
+          })}
         </div>
-      </div>
+      )}
     </section>
+  );
+}
+
+function TestText({
+  item,
+  base,
+  baseItem,
+}: {
+  item: Item;
+  base: Base | undefined;
+  baseItem: Item | undefined;
+}): JSX.Element {
+  const text = decodeText(item.Content);
+  const before = baseItem && decodeText(baseItem.Content);
+  const difference = item.Type === 'number' ? differenceText(text, before) : undefined;
+  return (
+    <div>
+      <dt class="muted">{item.Label}</dt>
+      <dd class="isolate">
+        {text}
+        {base && difference !== undefined && (
+          <span class="muted" title={`${base.name}: ${before ?? ''}`}>
+            {' '}
+            {difference}
+          </span>
+        )}
+      </dd>
+    </div>
   );
 }
 
