@@ -31,6 +31,7 @@ export interface RefFieldProps {
 export function RefField({ repository, value, onInput, onChoose, onFound, action }: RefFieldProps): JSX.Element {
   const list = useId();
   const found = useSignal<readonly EnvironmentItem[]>([]);
+  const foundFor = useSignal('');
   const chosen = useSignal(-1);
   const message = useSignal('');
   const isClosed = useSignal(false);
@@ -43,6 +44,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound, action
       send<EnvironmentPage>('GET', path, { signal: ended.signal })
         .then(({ items }) => {
           found.value = refsOf(items);
+          foundFor.value = wanted;
           chosen.value = -1;
           message.value =
             items.length === 0 && wanted !== '' ? 'No known ref has this name. It is read from the Git host.' : '';
@@ -57,7 +59,10 @@ export function RefField({ repository, value, onInput, onChoose, onFound, action
       ended.abort();
     };
   }, [repository, wanted]);
-  const items = isClosed.value ? [] : found.value.slice(0, shown);
+  // Until the answer is there, only what the typed text matches can be chosen of the answer before.
+  const isMatch = ({ gitRef }: EnvironmentItem) => gitRef.name.toLowerCase().includes(wanted.toLowerCase());
+  const matching = foundFor.value === wanted ? found.value : found.value.filter(isMatch);
+  const items = isClosed.value ? [] : matching.slice(0, shown);
   const choose = (item: EnvironmentItem) => {
     isClosed.value = true;
     onChoose(item);

@@ -9,7 +9,7 @@ import { LocalPanel, PASSWORD } from './local-panel.ts';
 const ada = 'ada@example.com';
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 
-type Build = NonNullable<EnvironmentStatus['build']>;
+type Build = NonNullable<EnvironmentStatus['build']> & { finishedAt: string };
 
 /** Returns a finished build that ended some minutes ago. */
 function buildOf(number: number, minutes: number, subject: string, more: Partial<Build> = {}): Build {
