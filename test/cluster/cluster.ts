@@ -8,7 +8,14 @@ import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
 import { ensureImageRegistry } from './image-registry.ts';
-import { ensureKindCluster, hasNode, INGRESS_PORT, waitForNode } from './kind-cluster.ts';
+import {
+  ensureKindCluster,
+  hasNode,
+  INGRESS_PORT,
+  NODE_CONTAINER,
+  waitForNodes,
+  workingNodes,
+} from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { ensureNodeImage, storeNodeImage } from './node-image.ts';
@@ -36,6 +43,8 @@ export interface ClusterOptions {
   existing?: ExistingClusterOptions;
   /** kind's node image to pull, instead of that of this version of kind. */
   nodeImage?: string;
+  /** Number of nodes of a new cluster: one by default. An existing one must have as many. */
+  nodes?: number;
   /** Locally built images; stored ones are pushed to the registry while a new cluster starts. */
   images?: readonly ImageSource[];
 }
@@ -43,10 +52,10 @@ export interface ClusterOptions {
 /** Starts the local kind cluster, or connects to the existing cluster that the options name. */
 export async function bringUpCluster(
   progress: Progress,
-  { existing, nodeImage = VERSIONS.pulledNodeImage, images = [] }: ClusterOptions,
+  { existing, nodeImage = VERSIONS.pulledNodeImage, nodes, images = [] }: ClusterOptions,
 ): Promise<Cluster> {
   return exclusively(progress, () =>
-    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, images, progress),
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, nodes, images, progress),
   );
 }
 
@@ -56,6 +65,7 @@ export async function bringUpCluster(
  */
 async function bringUpKindCluster(
   official: string,
+  nodes: number | undefined,
   images: readonly ImageSource[],
   progress: Progress,
 ): Promise<Cluster> {
@@ -85,22 +95,24 @@ async function bringUpKindCluster(
   };
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
-  const node = await ensureKindCluster(nodeImage, tools, progress);
+  const node = await ensureKindCluster(nodes, nodeImage, tools, progress);
   const registry = await (early ?? startRegistries());
   await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
   const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);
-  const load = async (name: 'traefik' | 'buildkit') => {
+  const load = async (name: 'traefik' | 'buildkit', into: readonly string[]) => {
     if (!node.madeHere) return;
     await mirrorImages([name], registry, progress);
     await nodeRegistry;
-    await pullIntoNode(await storeBaseImages([name], progress), progress);
+    const stored = await storeBaseImages([name], progress);
+    await Promise.all(into.map((one) => pullIntoNode(one, stored, progress)));
   };
+  const working = await workingNodes();
   const ready = Promise.all([
-    waitForNode(tools, 120),
-    Promise.all([load('traefik'), applyFile(kubectl, 'traefik-service.yaml')]).then(() =>
-      Promise.all([startIngressController(kubectl, progress), load('buildkit')]),
+    waitForNodes(tools, 120),
+    Promise.all([load('traefik', [NODE_CONTAINER]), applyFile(kubectl, 'traefik-service.yaml')]).then(() =>
+      Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
@@ -120,6 +132,7 @@ async function bringUpKindCluster(
     isMirror,
     ingressUrl,
     isKind: true,
+    nodes: working.length,
     ready,
   };
 }

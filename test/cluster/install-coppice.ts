@@ -205,7 +205,7 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
 }
 
 function chartValues(
-  { registry, isMirror, isKind, hubMirrors }: Cluster,
+  { registry, isMirror, isKind, nodes = 1, hubMirrors }: Cluster,
   image: string,
   testerImage: string | undefined,
   allowedCidrs: string[],
@@ -215,14 +215,15 @@ function chartValues(
     const colon = name.lastIndexOf(':');
     return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
   };
+  // Two cores have no capacity for a standby; the tests of failover start one. Of several nodes, one may be lost.
+  const replicas = nodes > 1 ? 2 : 1;
   const withoutScheme = (url: string) => url.replace(/^https?:\/\//, '');
   const mirrors = isMirror ? [`${registry.address}/docker.io`] : hubMirrors.map(withoutScheme);
   const insecureRegistries = hubMirrors.filter((url) => url.startsWith('http:')).map(withoutScheme);
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    // Two cores have no capacity for a standby; the tests of failover start one.
-    operator: { replicas: 1 },
+    operator: { replicas },
     api: {
       // The second replica starts with the tester: the sample does not need it.
       ...(testerImage === undefined && { replicas: 1 }),
@@ -266,7 +267,7 @@ function chartValues(
       credentialsSecret: 'registry-credentials',
       // Another checkout may have set another password at the registry.
       credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
-      ...(isKind && { tokenAuth: { enabled: true, url: TOKEN_URL, service: registry.address, replicas: 1 } }),
+      ...(isKind && { tokenAuth: { enabled: true, url: TOKEN_URL, service: registry.address, replicas } }),
     },
     builder: {
       image: IMAGES.buildkit,

@@ -6,7 +6,7 @@ import type { NodeImage } from './node-image.ts';
 import { kubectlWith } from './kubectl.ts';
 import { KUBECONFIG_FILE, LOCAL_FOLDER } from './paths.ts';
 import { isReadySinceBefore, podsSchema } from './pod-readiness.ts';
-import { messageOf } from './problem.ts';
+import { messageOf, Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
@@ -17,17 +17,35 @@ export const INGRESS_PORT = 8080;
 
 /** Returns whether there is a cluster, running or not. */
 export async function hasNode(): Promise<boolean> {
-  return (await nodeState()) !== 'none';
+  return (await nodeStates()).size > 0;
 }
 
-/** Returns 'none', or Docker's state of the node's container: running, exited, … */
-async function nodeState(): Promise<string> {
-  const state = await tryRun('docker', ['inspect', '--format', '{{.State.Status}}', NODE_CONTAINER]);
-  return state?.trim() ?? 'none';
+/** Returns Docker's state of the container of each node, such as running or exited; the control plane is first. */
+async function nodeStates(): Promise<Map<string, string>> {
+  const format = '{{.Names}} {{.State}}';
+  const filter = `label=io.x-k8s.kind.cluster=${CLUSTER_NAME}`;
+  const listed = await run('docker', ['ps', '--all', '--filter', filter, '--format', format]);
+  const states = listed.split('\n').flatMap((line) => {
+    const [name = '', state = ''] = line.split(' ');
+    return name === '' ? [] : [[name, state] as const];
+  });
+  // `control-plane` sorts before `worker`.
+  return new Map(states.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Returns the names of all nodes, which are also those of their containers; the control plane is first. */
+export async function nodeNames(): Promise<string[]> {
+  return [...(await nodeStates()).keys()];
+}
+
+/** Returns the nodes that run pods of the cluster's users: with workers, the control plane runs none. */
+export async function workingNodes(): Promise<string[]> {
+  const all = await nodeNames();
+  return all.length === 1 ? all : all.filter((name) => name !== NODE_CONTAINER);
 }
 
 /** Returns kind's configuration, which is the same for the official node image and for a locally built one. */
-function kindConfiguration(): string {
+function kindConfiguration(nodes: number): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
@@ -56,34 +74,43 @@ function kindConfiguration(): string {
         role: 'control-plane',
         extraPortMappings: [{ containerPort: 80, hostPort: INGRESS_PORT, listenAddress: '127.0.0.1' }],
       },
+      ...Array.from({ length: nodes - 1 }, () => ({ role: 'worker' })),
     ],
   });
 }
 
 /**
- * Ensures that the cluster exists and is healthy. Starts a stopped node, as after a restart of the machine or dockerd;
- * creates a node that does not become healthy again. Returns the image from which the node was created.
+ * Ensures that the cluster exists and is healthy. Starts stopped nodes, as after a restart of the machine or dockerd;
+ * creates a cluster that does not become healthy again. `nodes` is the number of nodes; undefined keeps an existing
+ * cluster's. Returns the image from which the nodes were created.
  */
 export async function ensureKindCluster(
+  nodes: number | undefined,
   image: () => Promise<NodeImage>,
   tools: CommandLineTools,
   progress: Progress,
 ): Promise<NodeImage> {
-  const state = await nodeState();
-  if (state !== 'none') {
+  const states = await nodeStates();
+  if (states.size > 0 && nodes !== undefined && states.size !== nodes) {
+    throw new Problem(
+      `The local cluster has ${states.size} nodes, and kind cannot change that: run \`npm run down\`, then this again.`,
+    );
+  }
+  if (states.size > 0) {
     try {
-      if (state !== 'running') {
-        await progress.step('start the stopped node again', () => run('docker', ['start', NODE_CONTAINER]));
+      const stopped = [...states].flatMap(([name, state]) => (state === 'running' ? [] : [name]));
+      if (stopped.length > 0) {
+        await progress.step('start the stopped nodes again', () => run('docker', ['start', ...stopped]));
       }
       if (!existsSync(KUBECONFIG_FILE)) await exportKubeconfig(tools);
-      await progress.step('wait for the node', async () => {
-        await waitForNode(tools, 120);
+      await progress.step('wait for the nodes', async () => {
+        await waitForNodes(tools, 120);
         await waitForPodStatuses(tools, 120);
       });
       const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER]);
       return nodeImageNamed(name.trim());
     } catch (error) {
-      console.log(`The node does not become healthy, so the cluster is created again: ${messageOf(error)}`);
+      console.log(`The nodes do not become healthy, so the cluster is created again: ${messageOf(error)}`);
       await deleteKindCluster();
     }
   }
@@ -100,7 +127,7 @@ export async function ensureKindCluster(
       '--kubeconfig',
       KUBECONFIG_FILE,
     ];
-    const input = kindConfiguration();
+    const input = kindConfiguration(nodes ?? Math.max(states.size, 1));
     // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(KUBECONFIG_FILE, 0o600);
@@ -114,49 +141,63 @@ async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
   chmodSync(KUBECONFIG_FILE, 0o600);
 }
 
-async function nodeStarted(): Promise<number> {
-  return Date.parse((await run('docker', ['inspect', '--format', '{{.State.StartedAt}}', NODE_CONTAINER])).trim());
+async function nodesStarted(names: readonly string[]): Promise<Map<string, number>> {
+  const format = '{{.Name}} {{.State.StartedAt}}';
+  const lines = (await run('docker', ['inspect', '--format', format, ...names])).trim().split('\n');
+  return new Map(
+    lines.map((line) => {
+      const [name = '', started = ''] = line.split(' ');
+      return [name.replace(/^\//, ''), Date.parse(started)];
+    }),
+  );
 }
 
 /**
- * Waits until the node is Ready. The condition counts only after the kubelet has renewed its lease since the node
+ * Waits until each node is Ready. The condition counts only after the kubelet has renewed its lease since the node
  * started, because it may be from before.
  */
-export async function waitForNode(tools: CommandLineTools, deadline: number): Promise<void> {
+export async function waitForNodes(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
-  const started = await nodeStarted();
-  const ready = 'jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}';
-  const renewed = ['-n', 'kube-node-lease', 'get', 'lease', NODE_CONTAINER, '-o', 'jsonpath={.spec.renewTime}'];
-  await waitFor('the node to be Ready', deadline, async () => {
+  const started = await nodesStarted(await nodeNames());
+  const ready = 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const renewed = 'jsonpath={range .items[*]}{.metadata.name} {.spec.renewTime}{"\\n"}{end}';
+  await waitFor('the nodes to be Ready', deadline, async () => {
     const options = { deadline: 10 };
-    if ((await kubectl(['get', 'nodes', '-o', ready], options)).trim() !== 'True') return undefined;
-    return Date.parse(await kubectl(renewed, options)) > started ? true : undefined;
+    const states = (await kubectl(['get', 'nodes', '-o', ready], options)).trim().split('\n');
+    if (states.length < started.size || states.some((state) => state !== 'True')) return undefined;
+    const leases = await kubectl(['-n', 'kube-node-lease', 'get', 'leases', '-o', renewed], options);
+    const times = new Map(leases.split('\n').map((line) => line.split(' ') as [string, string | undefined]));
+    const isRenewed = ([name, since]: [string, number]) => Date.parse(times.get(name) ?? '') > since;
+    return [...started].every(isRenewed) ? true : undefined;
   });
 }
 
 /**
- * Waits until no pod has a readiness from before the node started: otherwise waiting for a rollout in a restarted node
+ * Waits until no pod has a readiness from before its node started: otherwise waiting for a rollout in a restarted node
  * would end immediately.
  */
 async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Promise<void> {
   const kubectl = kubectlWith(tools.kubectl);
-  const started = await nodeStarted();
+  const started = await nodesStarted(await nodeNames());
   await waitFor('the kubelet to report its pods', deadline, async () => {
     const pods = podsSchema.parse(JSON.parse(await kubectl(['get', 'pods', '--all-namespaces', '--output', 'json'])));
     return pods.items.every((pod) => !isReadySinceBefore(started, pod)) ? true : undefined;
   });
 }
 
-/** Removes the node with its volumes. Uses only Docker, so that cleaning up does not need kind. */
+/** Removes the nodes with their volumes. Uses only Docker, so that cleaning up does not need kind. */
 export async function deleteKindCluster(): Promise<void> {
-  await tryRun('docker', ['rm', '--force', '--volumes', NODE_CONTAINER], { deadline: 120 });
+  const names = await nodeNames();
+  if (names.length > 0) await tryRun('docker', ['rm', '--force', '--volumes', ...names], { deadline: 120 });
   rmSync(KUBECONFIG_FILE, { force: true });
 }
 
-/** Writes a file in the node, readable only by root, unless its content is the same. */
+/** Writes a file in each node, readable only by root, unless its content is the same. */
 export async function writeNodeFile(path: string, text: string): Promise<void> {
-  const present = await tryRun('docker', ['exec', NODE_CONTAINER, 'cat', path]);
-  if (present === text) return;
   const script = 'umask 077; mkdir -p "$(dirname "$1")"; cat >"$1"';
-  await run('docker', ['exec', '-i', NODE_CONTAINER, 'sh', '-c', script, 'sh', path], { input: text });
+  const write = async (node: string) => {
+    if ((await tryRun('docker', ['exec', node, 'cat', path])) === text) return;
+    await run('docker', ['exec', '-i', node, 'sh', '-c', script, 'sh', path], { input: text });
+  };
+  await Promise.all((await nodeNames()).map(write));
 }

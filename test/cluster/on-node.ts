@@ -1,7 +1,7 @@
 import { NODE_CONTAINER } from './kind-cluster.ts';
 import { run, tryRun } from './run.ts';
 
-/** Runs a command on the cluster's node. Returns its output; throws if it fails. */
+/** Runs a command on the node with the control plane. Returns its output; throws if it fails. */
 export function onNode(command: string, ...args: string[]): Promise<string> {
   return run('docker', ['exec', NODE_CONTAINER, command, ...args]);
 }

@@ -17,6 +17,8 @@ export interface Cluster {
   ingressUrl: string;
   /** False for an existing cluster: images are pushed to the registry instead of being loaded into the node. */
   isKind: boolean;
+  /** Number of nodes that run pods of the cluster's users; undefined for an existing cluster. */
+  nodes?: number;
   /**
    * Resolves when everything except the API server is ready: node, Ingress controller, DNS names, and images that are
    * not pulled. Objects deployed earlier wait for them.

@@ -18,6 +18,7 @@ import { COLUMNS, recordStepTimes, type ColumnName } from './step-times.ts';
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
+npm run up -- --nodes 3         with a control plane and two workers; without it, the control plane runs everything
 npm run up -- --node-image NAME
                                 pulls that node image of kind's, for another version of Kubernetes
 npm run up -- --record NAME     and keeps the times of its steps as a column of docs/measurements/local-cluster.md: ${COLUMNS.join(', ')}
@@ -30,6 +31,7 @@ interface Options {
   fixtureImages: boolean;
   gitea: boolean;
   nodeImage?: string;
+  nodes?: number;
   record?: ColumnName;
 }
 
@@ -41,6 +43,7 @@ function parseOptions(): Options {
     'fixture-images'?: boolean;
     gitea?: boolean;
     'node-image'?: string;
+    nodes?: string;
     record?: string;
   };
   try {
@@ -54,6 +57,7 @@ function parseOptions(): Options {
         'fixture-images': flag,
         gitea: flag,
         'node-image': text,
+        nodes: text,
         record: text,
       },
     }));
@@ -64,11 +68,14 @@ function parseOptions(): Options {
   const { 'fixture-images': fixtureImages = false, gitea = false } = values;
   const record = COLUMNS.find((column) => column === values.record);
   if (values.record !== undefined && record === undefined) throw new Problem(usage);
+  const nodes = values.nodes === undefined ? undefined : Number(values.nodes);
+  if (nodes !== undefined && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= 9)) throw new Problem(usage);
   if (context === undefined && registry === undefined) {
     return {
       fixtureImages,
       gitea,
       ...(values['node-image'] !== undefined && { nodeImage: values['node-image'] }),
+      ...(nodes !== undefined && { nodes }),
       ...(record !== undefined && { record }),
     };
   }

@@ -1,6 +1,7 @@
-// Package networkpolicy enforces NetworkPolicies in the node of the local cluster, whose network is containerd's `ptp`.
+// Package networkpolicy is the network of a node of the local cluster: the configuration of containerd's `ptp`, routes to
+// the pods of other nodes, and NetworkPolicies.
 //
-// It is test equipment. It watches pods, namespaces and policies, and keeps a table of nft that permits what the policies
+// It is test equipment. It watches nodes, pods, namespaces and policies, and keeps a table of nft that permits what the policies
 // permit. containerd reports each sandbox before its containers start, and waits until the rules have its address.
 package networkpolicy
 
@@ -35,6 +36,9 @@ func Run() error {
 			return err
 		}
 	}
+	if err := writeFirstConfiguration(node); err != nil {
+		return err
+	}
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		return err
 	}
@@ -43,6 +47,7 @@ func Run() error {
 	if err := watchCluster(ctx, cluster); err != nil {
 		return err
 	}
+	go newRouter(node).run(ctx, cluster)
 	ended := make(chan error, 2)
 	if err := watchSandboxes(ctx, cluster, enforcer, ended); err != nil {
 		return err

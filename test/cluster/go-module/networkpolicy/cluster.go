@@ -37,6 +37,9 @@ type Cluster struct {
 	pods       map[types.UID]knownPod
 	policies   map[string]*Policy
 	sandboxes  map[string]sandbox
+
+	nodes        map[string]Node
+	nodesChanged chan struct{}
 }
 
 func NewCluster(node string) *Cluster {
@@ -47,6 +50,45 @@ func NewCluster(node string) *Cluster {
 		pods:       map[types.UID]knownPod{},
 		policies:   map[string]*Policy{},
 		sandboxes:  map[string]sandbox{},
+
+		nodes:        map[string]Node{},
+		nodesChanged: make(chan struct{}, 1),
+	}
+}
+
+// Nodes returns the nodes of which the network is known.
+func (cluster *Cluster) Nodes() map[string]Node {
+	cluster.lock.Lock()
+	defer cluster.lock.Unlock()
+	return copied(cluster.nodes)
+}
+
+func (cluster *Cluster) SetNode(object *core.Node) {
+	node, known := nodeOf(object)
+	if !known {
+		cluster.RemoveNode(object)
+		return
+	}
+	cluster.changeNodes(func() bool {
+		present, found := cluster.nodes[object.Name]
+		cluster.nodes[object.Name] = node
+		return !found || present != node
+	})
+}
+
+func (cluster *Cluster) RemoveNode(object *core.Node) {
+	cluster.changeNodes(func() bool { return remove(cluster.nodes, object.Name) })
+}
+
+// changeNodes applies a change, on which no rule depends.
+func (cluster *Cluster) changeNodes(apply func() bool) {
+	cluster.lock.Lock()
+	defer cluster.lock.Unlock()
+	if apply() {
+		select {
+		case cluster.nodesChanged <- struct{}{}:
+		default:
+		}
 	}
 }
 

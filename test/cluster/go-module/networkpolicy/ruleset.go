@@ -33,7 +33,7 @@ func newSet(kind, elementType string) Set {
 
 // The base chains. Packets of established connections pass. What a pod sends with an address that is not its own, and
 // what is sent to an address of which no pod is known, is dropped: a pod has no network before its rules are there. The
-// node reaches its own pods, because its packets pass neither hook.
+// node reaches its own pods, because its packets pass neither hook. What leaves the pods' network gets the node's address.
 const base = `
 add chain ` + table + ` check
 add rule ` + table + ` check ct state established,related accept
@@ -53,6 +53,8 @@ add chain ` + table + ` forward { type filter hook forward priority filter; }
 add rule ` + table + ` forward jump check
 add chain ` + table + ` input { type filter hook input priority filter; }
 add rule ` + table + ` input jump check
+add chain ` + table + ` leaving { type nat hook postrouting priority srcnat; }
+add rule ` + table + ` leaving ip saddr @local-4 ip daddr != ` + podNetwork + ` masquerade
 `
 
 // Full returns the transaction that replaces the table.

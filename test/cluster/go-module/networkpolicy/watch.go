@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// watchCluster returns once the cluster has all namespaces, pods and policies, and keeps it current.
+// watchCluster returns once the cluster has all nodes, namespaces, pods and policies, and keeps it current.
 func watchCluster(ctx context.Context, cluster *Cluster) error {
 	client, err := connect(ctx)
 	if err != nil {
@@ -36,6 +36,11 @@ func watchCluster(ctx context.Context, cluster *Cluster) error {
 			factory.Core().V1().Namespaces().Informer(),
 			func(object any) { cluster.SetNamespace(object.(*core.Namespace)) },
 			func(object any) { cluster.RemoveNamespace(object.(*core.Namespace)) },
+		},
+		{
+			factory.Core().V1().Nodes().Informer(),
+			func(object any) { cluster.SetNode(object.(*core.Node)) },
+			func(object any) { cluster.RemoveNode(object.(*core.Node)) },
 		},
 		{
 			factory.Core().V1().Pods().Informer(),
