@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { groupOfNamespace } from '../../crds/ids.ts';
+import { groupNamespace, groupOfNamespace } from '../../crds/ids.ts';
+import { LABELS } from '../../crds/labels.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { keyOf, objectKey } from '../../kubernetes/resource-type.ts';
 import { BuilderSet } from '../images/builders/builder-set.ts';
@@ -31,6 +32,10 @@ export function builderController(
     if (type !== 'deleted' || pod.metadata.namespace !== namespace) return;
     builders.forget(pod);
     pool.wake(pod.metadata.name);
+    // Builds that were using it may not notice.
+    const group = pod.metadata.labels?.[LABELS.group];
+    const ofGroup = group === undefined ? [] : environments.byIndex('namespace', groupNamespace(group));
+    for (const one of ofGroup) if (one.status?.build?.result === 'running') enqueue(keyOf(one));
   });
   return { controller, pool };
 }

@@ -6,6 +6,7 @@ import { environmentController } from './environment.ts';
 import { feedbackController } from './feedback.ts';
 import { groupController } from './group.ts';
 import { imageController } from './images.ts';
+import { lostPodController } from './lost-pods.ts';
 import { orphanController } from './orphans.ts';
 import { registryKeyController } from './registry-keys.ts';
 import { repositoryController } from './repository.ts';
@@ -34,6 +35,7 @@ export function createControllers(given: GivenContext): { controllers: Controlle
     builders.controller,
     imageController(parts),
     orphanController(parts),
+    lostPodController(parts),
     sizesController(parts),
     testsController(parts),
     ...registryKeyController(parts),

@@ -7,7 +7,7 @@ import { groupBuilder } from '../images/builders/identity.ts';
 import { builderPod, builderRevision } from '../images/builders/objects.ts';
 import { SETTINGS as builderSettings } from '../images/builders/testing/fake-cluster.ts';
 import { copyJob } from '../kinds/reusable/copy-job.ts';
-import { defaultPlatform, scheduled, type Scheduling } from './scheduling.ts';
+import { defaultPlatform, LEAVES_SOON, scheduled, type Scheduling } from './scheduling.ts';
 import { measureJob } from '../reports/volume-sizes/measure-job.ts';
 import { deployment } from '../services/objects/deployment.ts';
 import { job } from '../services/objects/job.ts';
@@ -67,8 +67,9 @@ test.each<[what: string, spec: Pod['spec'] | undefined]>([
   ['a builder', builder({ scheduling }).spec],
   ['a build Job', buildJob(buildInput).spec?.template.spec],
 ])('schedules %s as the administrator configures', (_what, spec) => {
-  const { affinity, ...others } = scheduling;
+  const { affinity, tolerations, ...others } = scheduling;
   expect(spec).toMatchObject(others);
+  expect(spec?.tolerations).toEqual(expect.arrayContaining(tolerations ?? []));
   expect(spec?.affinity).toMatchObject({ ...affinity });
 });
 
@@ -94,6 +95,17 @@ describe('the requirements of a pod itself', () => {
       affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [other, ...podAffinity] } },
     });
   });
+});
+
+test('work that can be repeated leaves a lost node soon, unless the administrator configured otherwise', () => {
+  const unreachable = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', tolerationSeconds: 600 };
+  const tolerations = [{ key: 'strangers', operator: 'Exists' }, unreachable];
+  expect(scheduled({ tolerations }, { tolerations: LEAVES_SOON }).tolerations).toEqual([
+    ...tolerations,
+    expect.objectContaining({ key: 'node.kubernetes.io/not-ready', tolerationSeconds: 30 }),
+  ]);
+  expect(scheduled({}, { tolerations: LEAVES_SOON }).tolerations).toEqual(LEAVES_SOON);
+  expect(scheduled({ tolerations: [{ operator: 'Exists' }] }, { tolerations: LEAVES_SOON }).tolerations).toHaveLength(1);
 });
 
 describe('the platform', () => {

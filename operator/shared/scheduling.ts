@@ -13,15 +13,32 @@ type PodAffinityTerms = NonNullable<
   NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
 >;
 
+/** How long pods whose work can be repeated stay on a node that does not respond, in seconds; others stay 300. */
+const unreachableSeconds = 30;
+
+/** Tolerations of pods whose work can be repeated elsewhere. */
+export const LEAVES_SOON: NonNullable<PodSpec['tolerations']> = ['not-ready', 'unreachable'].map((state) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: unreachableSeconds,
+}));
+
 /**
  * Returns the administrator's scheduling combined with what the pod itself requires. The administrator's node labels
- * take precedence.
+ * and tolerations take precedence.
  */
 export function scheduled(
   scheduling: Scheduling | undefined,
-  own: { nodeSelector?: Record<string, string> | undefined; podAffinity?: PodAffinityTerms } = {},
+  own: {
+    nodeSelector?: Record<string, string> | undefined;
+    podAffinity?: PodAffinityTerms;
+    tolerations?: NonNullable<PodSpec['tolerations']>;
+  } = {},
 ): Scheduling {
-  const { nodeSelector, affinity, ...others } = scheduling ?? {};
+  const { nodeSelector, affinity, tolerations: given = [], ...others } = scheduling ?? {};
+  const isGiven = (key?: string) => given.some((one) => one.key === undefined || one.key === key);
+  const tolerations = [...given, ...(own.tolerations ?? []).filter(({ key }) => !isGiven(key))];
   const labels = { ...own.nodeSelector, ...nodeSelector };
   const terms = own.podAffinity ?? [];
   const { podAffinity, ...otherAffinity } = affinity ?? {};
@@ -37,6 +54,7 @@ export function scheduled(
   };
   return {
     ...others,
+    ...(tolerations.length > 0 && { tolerations }),
     ...(Object.keys(labels).length > 0 && { nodeSelector: labels }),
     ...(Object.keys(merged).length > 0 && { affinity: merged }),
   };

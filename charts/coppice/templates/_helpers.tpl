@@ -99,6 +99,8 @@ metadata:
   labels: {{- include "coppice.labels" . | nindent 4 }}
 spec:
   maxUnavailable: 1
+  # A replica that does not become ready must not keep a node from being drained.
+  unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: {{- include "coppice.selector" . | nindent 6 }}
 {{- end }}

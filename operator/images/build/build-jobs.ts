@@ -29,7 +29,7 @@ export interface BuildJobsOptions {
   pods: Informer<Pod>;
   source: Source;
   imageRegistry: ImageRegistry;
-  builders: Pick<BuilderPool, 'acquire'>;
+  builders: Pick<BuilderPool, 'acquire' | 'isGone'>;
   settings: BuildJobSettings;
 }
 
@@ -53,6 +53,13 @@ export class BuildJobs {
       if (job) return { job, attempt };
     }
     return { job: this.#options.jobs.get(objectKey(namespace, buildJobName(number, 0))), attempt: 0 };
+  }
+
+  /** Returns whether the builder of a try no longer exists. */
+  hasLostBuilder({ repository, trusted, environment, number }: BuildRequest, job: Job): boolean {
+    const build = { environment: environment.name, environmentUid: environment.uid, number };
+    const startedAt = new Date(job.metadata.creationTimestamp ?? '');
+    return this.#options.builders.isGone({ group: repository.group, trusted, build }, startedAt);
   }
 
   podOf(job: Job): Pod | undefined {

@@ -23,6 +23,7 @@ function world() {
   const events: object[] = [];
   const deleted: string[] = [];
   const checks: number[] = [];
+  const builder = { isGone: false };
   const waiting: { position?: { position: number; of: number }; isKnown?: boolean; left: string[]; asked: object[] } = {
     left: [],
     asked: [],
@@ -83,6 +84,7 @@ function world() {
     access: { forBuild: () => ({ username: 'me', password: 'password' }) },
     builders: {
       acquire: () => Promise.resolve({ address: 'tcp://b:1', serverName: 'b', ca: '', certificate: '', key: '' }),
+      isGone: () => builder.isGone,
     },
     settings: {
       cloneImage: 'coppice',
@@ -136,6 +138,7 @@ function world() {
     checks,
     refuse,
     waiting,
+    builder,
     drained,
     pushing,
     pods,
@@ -194,6 +197,50 @@ test.each([
   if (refusal === undefined) expect((await built)?.images).toHaveLength(2);
   else
     await expect(built).rejects.toMatchObject({ reason: 'ImageTooLarge', message: expect.stringContaining(refusal) });
+});
+
+describe('a build whose builder no longer exists', () => {
+  async function started() {
+    const made = world();
+    await made.build();
+    const job = made.job('build-1');
+    if (job) job.metadata.namespace = 'env-x';
+    const labels = { 'batch.kubernetes.io/job-name': 'build-1' };
+    const containerStatuses = [{ name: 'build-web', state: { running: {} } }];
+    const pod = { metadata: { name: 'build-1-x', namespace: 'env-x', labels }, status: { containerStatuses } };
+    made.pods.push(pod as unknown as Pod);
+    made.builder.isGone = true;
+    return made;
+  }
+
+  test('is tried again if it does not end by itself', async () => {
+    const { build, checks, job, deleted, lines } = await started();
+    await build({}, 1000);
+    await build({}, 20_000);
+    expect([checks, job('build-1-retry-1')]).toEqual([[20_000, 1000], undefined]);
+    await expect(build({}, 21_000)).rejects.toMatchObject({ reason: 'Retrying' });
+    await build({}, 26_000);
+    expect([job('build-1-retry-1') !== undefined, deleted]).toEqual([true, ['build-1']]);
+    expect(lines[0]).toContain('the builder was deleted, or its node does not respond');
+  });
+
+  test('continues if the builder was only not seen yet', async () => {
+    const { build, builder, job } = await started();
+    await build({}, 1000);
+    builder.isGone = false;
+    await build({}, 22_000);
+    builder.isGone = true;
+    await build({}, 23_000);
+    expect(job('build-1-retry-1')).toBeUndefined();
+  });
+
+  test('ends by its own failure if it reports one', async () => {
+    const { build, end, pods } = await started();
+    await build({}, 1000);
+    pods.splice(0);
+    end('build-1', 'Failed', 'error: failed to solve: process did not complete successfully: exit code: 1');
+    await expect(build({}, 2000)).rejects.toMatchObject({ reason: 'BuildFailed' });
+  });
 });
 
 const lost = 'error: failed to solve: Unavailable: error reading from server: EOF';

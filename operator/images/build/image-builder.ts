@@ -10,7 +10,7 @@ import type { BuildQueues } from './build-queue.ts';
 import { BuildJobs, MAX_RETRIES, type BuildJobsOptions } from './build-jobs.ts';
 import { note, type BuildRequest } from './build-request.ts';
 import { BuildResolver, type BuildResolverOptions } from './build-resolver.ts';
-import { buildFailure, failedAt, isFinished, obstacleOf, strandedAt, workEnd } from './job-outcome.ts';
+import { BUILDER_LOST, buildFailure, failedAt, isFinished, obstacleOf, strandedAt, workEnd } from './job-outcome.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 
 export interface ImageBuilderOptions extends BuildResolverOptions, BuildJobsOptions {
@@ -48,6 +48,8 @@ interface Attempt {
 const queueRecheckMs = 30_000;
 /** A pod is created at once, unless it is refused. */
 const podExpectedMs = 10_000;
+/** A build whose builder was deleted ends by itself within seconds, unless the builder's node is lost. */
+const endsWithBuilderMs = 20_000;
 /** The quota may be taken by a pod that is about to end: that of an earlier build, or one that is being replaced. */
 const quotaTimeoutMs = 60_000;
 /** Pause before the first retry, so that what failed can recover; tripled before the next. */
@@ -58,6 +60,8 @@ export class ImageBuilder {
   readonly #options: ImageBuilderOptions;
   readonly #resolver: BuildResolver;
   readonly #jobs: BuildJobs;
+  /** When each Job's builder was first seen to be gone, by the Job's UID. */
+  readonly #builderGone = new Map<string, number>();
 
   constructor(options: ImageBuilderOptions) {
     this.#options = options;
@@ -146,6 +150,8 @@ export class ImageBuilder {
     }
     const ended = workEnd(job, pod) ?? failedAt(job, pod, now);
     if (ended === undefined) {
+      const lostAt = this.#builderLostAt(job, request, now);
+      if (lostAt !== undefined) return { isThrough: lostAt <= now.getTime(), requeueAfterMs: lostAt - now.getTime() };
       if (!pod) {
         await this.#checkRefused(job, request, now);
         // A refused pod causes no event.
@@ -157,6 +163,21 @@ export class ImageBuilder {
     if (!pod || request.log.isDrained(pod)) return { isThrough: true };
     if (now.getTime() - ended > GRACE_PERIOD_MS) return { isThrough: true };
     throw new Waiting('CollectingLogs', 'the build has ended, and the last lines of its log are being read', 5000);
+  }
+
+  /**
+   * Returns when a running try failed, or will, because its builder no longer exists, in milliseconds since 1970;
+   * undefined if it exists.
+   */
+  #builderLostAt(job: Job, request: BuildRequest, now: Date): number | undefined {
+    const { uid = '' } = job.metadata;
+    if (isFinished(job) || !this.#jobs.hasLostBuilder(request, job)) {
+      this.#builderGone.delete(uid);
+      return undefined;
+    }
+    const since = this.#builderGone.get(uid) ?? now.getTime();
+    this.#builderGone.set(uid, since);
+    return since + endsWithBuilderMs;
   }
 
   /** Returns whether the log reports all images as pushed, which precedes the kubelet's report by some seconds. */
@@ -180,7 +201,8 @@ export class ImageBuilder {
   /** Retries the missing images after an infrastructure failure. Throws Stalled when no retry is left. */
   async #retry(request: BuildRequest, { build, missing, job, attempt }: Attempt, now: Date): Promise<void> {
     const pod = this.#jobs.podOf(job);
-    const failed = failedAt(job, pod, now);
+    const ended = failedAt(job, pod, now);
+    const failed = ended ?? this.#builderLostAt(job, request, now);
     if (failed === undefined) {
       const names = missing.map(({ image }) => image.service).join(', ');
       throw new Stalled(
@@ -188,7 +210,7 @@ export class ImageBuilder {
         `the build succeeded, but the registry has no image of: ${names}. Check its cleanup rules, then request a build`,
       );
     }
-    const failure = buildFailure(job, pod, this.#options.settings.deadlineSeconds);
+    const failure = ended === undefined ? BUILDER_LOST : buildFailure(job, pod, this.#options.settings.deadlineSeconds);
     if (!failure.isInfrastructure || attempt >= MAX_RETRIES) {
       const tries = attempt === 0 ? '' : `, at the last of ${attempt + 1} tries`;
       throw new Stalled('BuildFailed', `${failure.message}${tries}`);

@@ -111,6 +111,11 @@ describe("a failure of the repository's own steps", () => {
   });
 });
 
+test('a builder that does not answer is tried again after its node may be known to be lost', () => {
+  const line = 'error: failed to list workers: connection error: dial tcp 10.0.0.7:1234: i/o timeout';
+  expect(failure(pod({ 'build-web': ended(1, line) }))).toMatchObject({ pauseMs: 30_000 });
+});
+
 describe('an infrastructure failure', () => {
   test.each<[string, Pod | undefined]>([
     ['a deleted pod', undefined],
@@ -124,6 +129,7 @@ describe('an infrastructure failure', () => {
       'error: failed to solve: failed to push r:5000/g/r/web:t1: unexpected status from PUT request to http://r:5000/v2/: 503 Service Unavailable',
       'error: failed to solve: failed to push r/g: unexpected status: 500 Internal Server Error',
       'error: failed to solve: Canceled: context canceled',
+      'error: failed to list workers: connection error: dial tcp 10.0.0.7:1234: i/o timeout',
     ].map((line): [string, Pod] => [line, pod({ 'build-web': ended(1, `#1 [internal] load\n${line}\n`) })]),
     [
       'a Git host that answers 503',

@@ -14,6 +14,12 @@ export interface BuildFailure {
   pauseMs?: number;
 }
 
+/** The failure of a try whose builder no longer exists, which its containers cannot notice. */
+export const BUILDER_LOST: BuildFailure = {
+  message: 'the builder was deleted, or its node does not respond',
+  isInfrastructure: true,
+};
+
 function condition(job: Job, type: string) {
   return (job.status?.conditions ?? []).find((one) => one.type === type && one.status === 'True');
 }
@@ -159,7 +165,11 @@ function containerFailure(name: string, exitCode: number, reason: string | undef
           pauseMs: roomComesBackMs,
         };
   }
-  return { message: describe(`exit code ${exitCode}`), isInfrastructure: category === 'infrastructure' };
+  return {
+    message: describe(`exit code ${exitCode}`),
+    isInfrastructure: category === 'infrastructure',
+    ...(category === 'infrastructure' && silentBuilder.test(log) && { pauseMs: lossIsNoticedMs }),
+  };
 }
 
 type Readiness = 'infrastructure' | 'out of memory' | 'own';
@@ -171,13 +181,19 @@ const noRoom = /no space left on device/i;
 /** buildkitd frees a build's disk space a minute after its end. */
 const roomComesBackMs = 70_000;
 
+/** Matches that a builder did not answer at all. */
+const silentBuilder = /i\/o timeout|no route to host|deadline exceeded/i;
+/** Kubernetes takes up to 50 s to notice that the builder's node is lost. */
+const lossIsNoticedMs = 30_000;
+
 /** Classifies a failure by buildctl's last message; the output of a step is never considered. */
 function buildCategory(lines: readonly string[]): Readiness {
   const last = lines.findLast((line) => line.startsWith('error: ')) ?? '';
   if (/did not complete successfully/.test(last)) {
     return /exit code: 137$|signal: killed$/.test(last.trimEnd()) ? 'out of memory' : 'own';
   }
-  return serverErrors.test(last) || lostConnections.test(last) || noRoom.test(last) ? 'infrastructure' : 'own';
+  const isOthers = [serverErrors, lostConnections, noRoom, silentBuilder].some((words) => words.test(last));
+  return isOthers ? 'infrastructure' : 'own';
 }
 
 function cloneCategory(lines: readonly string[]): Readiness {

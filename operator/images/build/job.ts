@@ -1,7 +1,7 @@
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { RUNS_ONCE } from '../../shared/pod-parts.ts';
-import { scheduled } from '../../shared/scheduling.ts';
+import { LEAVES_SOON, scheduled } from '../../shared/scheduling.ts';
 import {
   BUILD_CREDENTIALS,
   buildctlContainer,
@@ -45,7 +45,7 @@ export function buildJob(input: BuildJobInput): Job {
         metadata: { labels },
         spec: {
           ...RUNS_ONCE,
-          ...scheduled(input.settings.scheduling),
+          ...scheduled(input.settings.scheduling, { tolerations: LEAVES_SOON }),
           terminationGracePeriodSeconds: 5,
           securityContext: {
             runAsUser: 1000,

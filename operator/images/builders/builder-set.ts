@@ -2,6 +2,7 @@ import { ANNOTATIONS } from '../../../crds/labels.ts';
 import { isAlreadyExists } from '../../../kubernetes/api-error.ts';
 import type { Applier } from '../../../kubernetes/apply.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { deleteIfThere } from '../../../kubernetes/delete-if-present.ts';
 import { deleteObject } from '../../../kubernetes/delete-object.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { NetworkPolicy, objectKey, PersistentVolumeClaim, Pod, Secret } from '../../../kubernetes/resource-type.ts';
@@ -112,6 +113,13 @@ export class BuilderSet {
       this.#stopping.delete(uid);
       throw error;
     }
+  }
+
+  /** Stops a builder that never ran, and deletes its cache; the next start creates another one. */
+  async discardCache(pod: Pod): Promise<void> {
+    const { namespace, name } = pod.metadata;
+    await deleteIfThere(this.#options.client, PersistentVolumeClaim, { namespace, name });
+    await this.stop(pod);
   }
 
   /** Forgets a pod that no longer exists. */

@@ -12,7 +12,7 @@ import { encodeTexts, secretText } from '../../../kubernetes/secret-texts.ts';
 import { WITHOUT_TOKEN } from '../../shared/pod-parts.ts';
 import type { BuilderCertificates } from './certificates.ts';
 import type { BuilderIdentity } from './identity.ts';
-import { platformLabels, scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { LEAVES_SOON, platformLabels, scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import type { BuilderPoolSettings } from './settings.ts';
 
 export const BUILDKITD_PORT = 1234;
@@ -121,7 +121,7 @@ export function builderRevision(owner: Secret, settings: BuilderPoolSettings): s
 
 /** Schedules builders on nodes of the platform that they build for, unless the administrator configured others. */
 function schedulingOf({ scheduling, platform }: BuilderPoolSettings): Scheduling {
-  return scheduled(scheduling, { nodeSelector: platformLabels(platform) });
+  return scheduled(scheduling, { nodeSelector: platformLabels(platform), tolerations: LEAVES_SOON });
 }
 
 /** Returns buildkitd's limits for a cache on a volume of this size: `reserved,free,maximum` in MB. */

@@ -61,6 +61,36 @@ describe('a group’s builder', () => {
     expect(woken).toEqual(['group-acme/shop-main', 'group-acme/shop-summer']);
   });
 
+  test('starts without its cache where the cache is on a node that takes no pods', async () => {
+    const cluster = new FakeCluster();
+    const { ask } = poolIn(cluster);
+    await ask(trusted);
+    const pod = cluster.pod('group-acme');
+    const lastTransitionTime = cluster.now.toISOString();
+    const message = '0/3 nodes are available: 1 node(s) had volume node affinity conflict.';
+    pod!.status = { conditions: [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime }] };
+    cluster.calls.length = 0;
+    await ask(trusted);
+    expect(cluster.calls).toEqual([]);
+    cluster.now = new Date(cluster.now.getTime() + 15_000);
+    expect(await ask(trusted)).toMatchObject({ reason: 'StartingBuilder' });
+    expect(cluster.calls).toEqual(['delete PersistentVolumeClaim group-acme', 'delete Pod group-acme']);
+    cluster.collectGarbage();
+    cluster.calls.length = 0;
+    await ask(trusted);
+    expect(cluster.calls).toContain('create PersistentVolumeClaim group-acme');
+  });
+
+  test('is gone for a build that was started with an earlier pod, or with one that is deleted', async () => {
+    const cluster = new FakeCluster();
+    const { pool, ask } = poolIn(cluster);
+    const before = new Date(cluster.now.getTime() - 1000);
+    expect(pool.isGone(trusted, before)).toBe(true);
+    await ask(trusted);
+    expect(pool.isGone(trusted, before)).toBe(true);
+    expect(pool.isGone(trusted, cluster.now)).toBe(false);
+  });
+
   test('is started early by warm(), with its cache and certificates', async () => {
     const cluster = new FakeCluster();
     const { pool, ask } = poolIn(cluster);

@@ -4,6 +4,7 @@ import { KeyedLock } from '../../shared/keyed-lock.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
 import { usedTooMuchDisk } from '../../shared/pod-parts.ts';
 import { podDiagnosis } from '../../services/diagnosis/pod-diagnosis.ts';
+import type { Pod } from '../../../kubernetes/resource-type.ts';
 import type { BuilderSet } from './builder-set.ts';
 import {
   buildOf,
@@ -14,7 +15,7 @@ import {
   type BuildIdentity,
 } from './identity.ts';
 import { BUILDKITD_PORT, certificatesIn } from './objects.ts';
-import { isHopeless, isReplaceable } from './pod-state.ts';
+import { isHopeless, isKeptByVolume, isReplaceable } from './pod-state.ts';
 import type { BuilderPoolSettings } from './settings.ts';
 import { Waiters } from './waiters.ts';
 
@@ -98,6 +99,15 @@ export class BuilderPool {
     return this.#options.builders.remove(groupBuilderName(group));
   }
 
+  /**
+   * Returns whether the builder that a build was started with at this time no longer exists, as after the loss of its
+   * node, which breaks no connection.
+   */
+  isGone({ group, trusted, build }: BuilderRequest, startedAt: Date): boolean {
+    const pod = this.#options.builders.pod((trusted ? groupBuilder(group) : ephemeralBuilder(group, build)).name);
+    return pod === undefined || Date.parse(pod.metadata.creationTimestamp ?? '') > startedAt.getTime();
+  }
+
   /** Requeues the Environments that wait for this builder. */
   wake(name: string): void {
     for (const key of this.#waiters.take(name)) this.#options.enqueue(key);
@@ -134,14 +144,25 @@ export class BuilderPool {
     }
   }
 
-  /** Starts the builder. An evicted pod is deleted first, and replaced once it is gone. */
+  /**
+   * Starts the builder. An evicted pod is deleted first, and replaced once it is gone; so is one whose cache is on a node
+   * that takes no pods, with the cache.
+   */
   #startOnce(identity: BuilderIdentity): Promise<void> {
     const { builders, now } = this.#options;
     return this.#starts.run(identity.name, async () => {
       const pod = builders.pod(identity.name);
       if (!pod) await builders.start(identity);
-      else if (!builders.isStopping(pod) && isReplaceable(pod, now())) await builders.stop(pod);
+      else if (builders.isStopping(pod)) return;
+      else if (isKeptByVolume(pod, now())) await this.#discardCache(pod);
+      else if (isReplaceable(pod, now())) await builders.stop(pod);
     });
+  }
+
+  async #discardCache(pod: Pod): Promise<void> {
+    const { builders, logger } = this.#options;
+    logger.warn({ builder: pod.metadata.name }, "the node with the builder's cache takes no pods; it starts without");
+    await builders.discardCache(pod);
   }
 
   async #startEphemeral(identity: BuilderIdentity, request: BuilderRequest): Promise<void> {

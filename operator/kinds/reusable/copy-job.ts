@@ -1,6 +1,6 @@
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { AS_ROOT, confined, RUNS_ONCE } from '../../shared/pod-parts.ts';
-import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { LEAVES_SOON, scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import { FOLDER_IN_VOLUME } from '../../services/objects/mounts.ts';
 import { copyName } from './names.ts';
 import { copyAnnotations, copyLabels, type VolumeCopy } from './volume-copy.ts';
@@ -43,7 +43,7 @@ export function copyJob(copy: VolumeCopy, { image, deadlineSeconds, scheduling }
         metadata: { labels },
         spec: {
           ...RUNS_ONCE,
-          ...scheduled(scheduling),
+          ...scheduled(scheduling, { tolerations: LEAVES_SOON }),
           terminationGracePeriodSeconds: 5,
           securityContext: AS_ROOT,
           containers: [

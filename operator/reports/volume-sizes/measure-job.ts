@@ -2,7 +2,7 @@ import { LABELS } from '../../../crds/labels.ts';
 import { hashOf } from '../../../kubernetes/apply.ts';
 import type { Job, PersistentVolumeClaim, Pod } from '../../../kubernetes/resource-type.ts';
 import { AS_ROOT, confined, RUNS_ONCE } from '../../shared/pod-parts.ts';
-import { scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { LEAVES_SOON, scheduled, type Scheduling } from '../../shared/scheduling.ts';
 import { claimLabel } from '../../services/objects/pod-template.ts';
 
 export interface MeasureJobInput {
@@ -51,6 +51,7 @@ export function measureJob({ claim, build, labels: owned, image, scheduling }: M
           terminationGracePeriodSeconds: 0,
           securityContext: AS_ROOT,
           ...scheduled(scheduling, {
+            tolerations: LEAVES_SOON,
             podAffinity: [
               { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: { [mark]: 'true' } } },
             ],
