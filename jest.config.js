@@ -37,6 +37,8 @@ export default {
       testMatch: ['<rootDir>/test/end-to-end/disruptive/*.test.ts'],
     },
     { ...typescript, displayName: 'end-to-end-alone', testMatch: ['<rootDir>/test/end-to-end/alone/*.test.ts'] },
+    // On a cluster of two workers.
+    { ...typescript, displayName: 'end-to-end-nodes', testMatch: ['<rootDir>/test/end-to-end/nodes/*.test.ts'] },
     { ...typescript, displayName: 'end-to-end-long', testMatch: ['<rootDir>/test/end-to-end/long/*.test.ts'] },
   ],
 };

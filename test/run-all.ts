@@ -120,6 +120,7 @@ async function endToEndTests(): Promise<Outcome[]> {
       ? [
           await jest(['end-to-end-alone'], 1),
           await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
+          await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
           await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
           await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
         ]
