@@ -105,7 +105,9 @@ test('work that can be repeated leaves a lost node soon, unless the administrato
     expect.objectContaining({ key: 'node.kubernetes.io/not-ready', tolerationSeconds: 30 }),
   ]);
   expect(scheduled({}, { tolerations: LEAVES_SOON }).tolerations).toEqual(LEAVES_SOON);
-  expect(scheduled({ tolerations: [{ operator: 'Exists' }] }, { tolerations: LEAVES_SOON }).tolerations).toHaveLength(1);
+  expect(scheduled({ tolerations: [{ operator: 'Exists' }] }, { tolerations: LEAVES_SOON }).tolerations).toHaveLength(
+    1,
+  );
 });
 
 describe('the platform', () => {
