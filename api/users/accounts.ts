@@ -126,8 +126,8 @@ export class Accounts {
     if (!user || !isRight)
       throw new Forbidden('the current password is wrong. Send the present one as `currentPassword`');
     const passwordHash = await passwords.hash(newPassword);
-    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started
-    // meanwhile.
+    // Sessions are ended before the write, so that nothing changes if they cannot be ended, and again after it, because
+    // others may have started meanwhile.
     await sessions.revokeAll(user.accountId, token);
     await users.update(user, (current) => {
       if (current.passwordHash !== user.passwordHash)
@@ -181,8 +181,8 @@ export class Accounts {
   ): Promise<User> {
     const { users, sessions, groups, memberships, randomBytes } = this.#options;
     const fresh = newAccount(existing.email, randomBytes);
-    // Before the write, so that nothing changes if groups cannot be left; repeated after it for groups created
-    // meanwhile.
+    // Groups are left before the write, so that nothing changes if they cannot be left, and again after it, because
+    // others may have been created meanwhile.
     await memberships.leaveMade(existing);
     const user = await users.update(existing, (current) => ({ name: current.name, ...change(fresh, current) }));
     await sessions.revokeAll(existing.accountId);

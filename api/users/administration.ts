@@ -111,8 +111,8 @@ export class Administration {
   /** Ends an account. @param kept the account that replaces it, if any @returns the result of `leave` */
   async #end(user: User, leave: () => Promise<string[]>, kept: Omit<User, 'name'> | undefined): Promise<string[]> {
     const { users, sessions, memberships } = this.#options;
-    // Before the write, so that nothing changes if sessions cannot be ended; repeated after it for sessions started,
-    // and groups created, meanwhile.
+    // Sessions are ended and groups left before the write, so that nothing changes if that fails, and again after it,
+    // because other sessions and groups may have been created meanwhile.
     await sessions.revokeAll(user.accountId);
     const left = await leave();
     if (kept) await users.update(user, ({ name }) => ({ name, ...kept }));

@@ -28,8 +28,8 @@ export async function ensureAdministrator(
   const account = { ...newAccount(email, randomBytes), passwordHash, verified: true };
   try {
     if (existing) {
-      // Before the write, so that nothing changes if groups cannot be left; repeated after it for groups created
-      // meanwhile.
+      // Groups are left before the write, so that nothing changes if they cannot be left, and again after it, because
+      // others may have been created meanwhile.
       await memberships.leaveMade(existing);
       await users.update(existing, ({ name }) => ({ name, ...account }));
       await memberships.leaveMade(existing);

@@ -19,7 +19,7 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
       const { stdout } = await run('git', args, { cwd: folder, encoding: 'utf8' });
       return stdout.trim() === '' ? undefined : stdout.trim();
     } catch {
-      // git is not installed, the folder is no checkout, or the checkout has no such thing.
+      // git is not installed, the folder is not a checkout, or the checkout does not have what was asked for.
       return undefined;
     }
   };

@@ -15,7 +15,7 @@ const defaultSeconds = 30 * 60;
 const shownLogLines = 40;
 
 /**
- * Waits for a state of an environment, told by the change stream, and shows its stage meanwhile.
+ * Waits until an environment reaches a state, which the change stream reports, and shows its stage meanwhile.
  * @param judge returns the result when the wait is over, and throws when it never will be
  * @throws CliError with exit code 8 when the time is over
  */

@@ -16,7 +16,7 @@ export function Menu({ button, label, children, buttonClass = '' }: MenuProps): 
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
-  const place = () => {
+  const openBelowButton = () => {
     const at = opener.current?.getBoundingClientRect();
     if (!at || !list.current) return;
     const { style, offsetWidth } = list.current;
@@ -47,7 +47,7 @@ export function Menu({ button, label, children, buttonClass = '' }: MenuProps): 
         role="menu"
         aria-label={label}
         onToggle={(event) => {
-          if (event.newState === 'open') place();
+          if (event.newState === 'open') openBelowButton();
         }}
         onKeyDown={move}
         onClick={(event) => {

@@ -38,7 +38,7 @@ export function OverviewPage(): JSX.Element {
   }
   noteListed(overview.environments);
   const items = currentItems(overview.environments);
-  const troubled = items.filter(({ health }) => health === 'failed' || health === 'degraded');
+  const needingAttention = items.filter(({ health }) => health === 'failed' || health === 'degraded');
   const inProgress = items.filter(({ health }) => health === 'progressing');
   const starred = items.filter(({ id }) => favourites.value.includes(id));
   const recent = items.filter(({ health, status }) => health === 'healthy' && status === 'built').slice(0, maxRecent);
@@ -71,8 +71,8 @@ export function OverviewPage(): JSX.Element {
       )}
       <Section
         title="Needs attention"
-        items={troubled}
-        total={Math.max(troubled.length, countOf(counts, 'failed') + countOf(counts, 'degraded'))}
+        items={needingAttention}
+        total={Math.max(needingAttention.length, countOf(counts, 'failed') + countOf(counts, 'degraded'))}
       />
       <Section title="In progress" items={inProgress} />
       <Section title="Favourites" items={starred} />

@@ -67,7 +67,7 @@ const token =
 /** Finds the retired words in a file's name and text. Identifiers are checked in TypeScript alone. */
 export function retiredWords(file: string, text: string): Finding[] {
   const found = nameFindings(basename(file).replace(/\.[a-z]+$/, '')).map((one) => ({ ...one, file, line: 0 }));
-  if (!/\.[cm]?ts$/.test(file)) return [...found, ...phraseFindings(file, text, 1)];
+  if (!/\.[cm]?tsx?$/.test(file)) return [...found, ...phraseFindings(file, text, 1)];
   let line = 1;
   for (const [piece] of text.matchAll(token)) {
     if (/^['"`]|^\/[/*]/.test(piece)) {
