@@ -265,4 +265,10 @@ export const COMMANDS: readonly Leaf[] = [
     ],
     load: async () => (await import('./commands/api.ts')).api,
   },
+  {
+    usage: 'mcp',
+    summary: 'serve the Model Context Protocol on standard input and output, for assistants',
+    options: [['--allow-writes', 'let it spawn and build environments']],
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
 ];

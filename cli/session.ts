@@ -52,9 +52,11 @@ export class Session {
   readonly given: Given;
   #client: Client | undefined;
 
-  constructor(io: Io, given: Given) {
+  /** @param client the server; by default that of the options, variables or current context */
+  constructor(io: Io, given: Given, client?: Client) {
     this.io = io;
     this.given = given;
+    this.#client = client;
   }
 
   /** The server of the chosen context. @throws CliError if none is known */

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { runMain } from '../cluster/progress.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
+import { benchCli } from './cli.ts';
 import { benchLogs } from './logs.ts';
 import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' }
 const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
+  ['cli', benchCli],
   ['logs', benchLogs],
   ['noisy-neighbour', benchNoisyNeighbour],
   ['one-service', benchOneService],
@@ -37,4 +39,4 @@ const sized = new Map([
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 
-await runMain(() => runParts({ all, sized, withoutCluster: ['logs', 'panel'] }, positionals, REPORTS.bench));
+await runMain(() => runParts({ all, sized, withoutCluster: ['cli', 'logs', 'panel'] }, positionals, REPORTS.bench));
