@@ -108,7 +108,12 @@ describe.each(withBody)('$method $path', (route) => {
     expect(answer.status).toBe(413);
     expect(answer.body).toEqual(errorOnly);
   });
+});
 
+/** Sign-ins of programs are in Redis alone. */
+const withoutCluster = (path: string) => /\/(device|authorizations)\b/.test(path);
+
+describe.each(withBody.filter(({ path }) => !withoutCluster(path)))('$method $path', (route) => {
   test('answers 503 while the cluster cannot be reached', async () => {
     api.cluster.failure = new UnreachableError('POST https://10.0.0.1: ECONNREFUSED');
     const answer = await call(route, { 'x-service-token': token }, route.body);
