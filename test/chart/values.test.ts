@@ -51,7 +51,7 @@ function sentinel({ path, schema }: Leaf, number: number): { value: unknown; mar
       return { value: { [text]: path === 'builder.mirrors' ? ['sentinel/x'] : 'x' }, mark: text };
     default:
       if (path.endsWith('Url') || path.endsWith('.url') || path.endsWith('.issuer')) {
-        // Each URL has its own domain, because that of the API must not be above that of environments.
+        // Each URL has its own domain, because the chart refuses an API on a parent of the environments' domain.
         return { value: `https://${text}.example`, mark: text };
       }
       return { value: text, mark: text };

@@ -17,9 +17,12 @@ export interface GrantRedis {
 export const DEVICE_MS = 10 * 60 * 1000;
 /** Time in which a program fetches what was approved. */
 const pickUpMs = 60 * 1000;
-/** Pending devices of one window of DEVICE_MS, at all addresses: this many entries of some 300 bytes. */
+/**
+ * Devices that may ask for approval in one window of DEVICE_MS, over all client addresses. The limit bounds the memory
+ * that requests without a login take in Redis: an entry has some 300 bytes.
+ */
 const maxDevices = 5000;
-/** RFC 8628, 6.1: consonants alone, which form no words and are not confused. */
+/** RFC 8628, 6.1: a code has only consonants, so that it forms no words and its letters are not mistaken for others. */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 

@@ -17,7 +17,7 @@ export interface TokenAccessOptions {
   now: () => Date;
 }
 
-/** A build's Job may first wait for a node, and it pushes at its end. */
+/** How much longer than the build a build's credential is valid: the Job may wait for a node, and pushes at its end. */
 const graceSeconds = 600;
 
 /**
