@@ -29,8 +29,7 @@ export interface LogToolbarProps {
 export function LogToolbar(props: LogToolbarProps): JSX.Element {
   const { lines, count, shown, withServices, search, found, match, onGo, isPaused } = props;
   const { query, setQuery } = useQuery();
-  const services = useMemo(() => valuesOf(lines, 'service'), [count]);
-  const stages = useMemo(() => valuesOf(lines, 'stage'), [count]);
+  const { services, stages } = useValues(lines, count);
   const text = () => shown.map((line) => line.text).join('\n');
   const copy = async () => {
     try {
@@ -150,8 +149,15 @@ function Choice({
   );
 }
 
-function valuesOf(lines: readonly LogLine[], key: 'service' | 'stage'): string[] {
-  return [...new Set(lines.map((line) => line[key]))].filter((value) => value !== '');
+/** Returns the services and stages of the lines. Only lines that are new since the last call are read. */
+function useValues(lines: readonly LogLine[], count: number): { services: string[]; stages: string[] } {
+  const known = useMemo(() => ({ read: 0, services: new Set<string>(), stages: new Set<string>() }), [lines]);
+  for (; known.read < count; known.read += 1) {
+    const { service = '', stage = '' } = lines[known.read] ?? {};
+    if (service !== '') known.services.add(service);
+    if (stage !== '') known.stages.add(stage);
+  }
+  return { services: [...known.services], stages: [...known.stages] };
 }
 
 function download(text: string, fileName: string): void {

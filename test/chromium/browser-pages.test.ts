@@ -128,7 +128,7 @@ test('a log of 100,000 lines is shown to its end, searched, and has colours but 
   );
   local.logReader.end(logId);
   await page.goto('/environments/acme.shop-12');
-  await page.locator('.log-end', { hasText: 'succeeded' }).waitFor({ timeout: 60_000 });
+  await page.locator('.log-end', { hasText: 'succeeded' }).waitFor({ timeout: 150_000 });
   const last = page.locator('.log-window .log-line').last();
   await last.getByText('red <b onclick=alert(1)>bold</b> lanimret end').waitFor();
   expect(await last.locator('.ansi-1').textContent()).toBe('red');
@@ -137,8 +137,8 @@ test('a log of 100,000 lines is shown to its end, searched, and has colours but 
   await page.keyboard.press('Enter');
   await page.locator('.log-line mark', { hasText: 'line 4242' }).first().waitFor();
   await page.goto('/environments/acme.shop-12?line=77777');
-  await page.locator('.log-line.is-marked', { hasText: 'line 77777' }).waitFor({ timeout: 60_000 });
-}, 180_000);
+  await page.locator('.log-line.is-marked', { hasText: 'line 77777' }).waitFor({ timeout: 150_000 });
+}, 360_000);
 
 test('10,000 environments are listed in pages, and found by their ref', async () => {
   await page.goto('/repositories/acme.many');
