@@ -1,5 +1,6 @@
 // The command line as the server delivers it, in processes of its own, against the API of the cluster.
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -9,6 +10,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { RestClient } from '../client/rest-client.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { run } from '../cluster/run.ts';
 import { codeOf } from '../docs/code-blocks.ts';
@@ -114,15 +116,18 @@ async function cuttingProxy(to: string): Promise<{ port: number; stop: () => voi
       socket.on('close', () => [client, upstream].forEach((one) => one.destroy()));
     }
     let bytes = 0;
+    let isCut = false;
     const allowed = 600 + 400 * cut;
     client.pipe(upstream);
     upstream.on('data', (chunk: Buffer) => {
+      const left = cut < 4 ? allowed - bytes : Infinity;
       bytes += chunk.length;
-      client.write(chunk, () => {
-        if (bytes < allowed || cut >= 4) return;
-        cut++;
-        client.resetAndDestroy();
-      });
+      if (isCut) return;
+      if (chunk.length < left) return void client.write(chunk);
+      isCut = true;
+      // The rest of a chunk that ends the log must not arrive.
+      cut++;
+      client.write(chunk.subarray(0, Math.max(left, 0)), () => client.resetAndDestroy());
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -185,7 +190,11 @@ test('fails with the end of the log if the build fails, and with 4 if the token 
   expect(failed).toMatchObject({ code: 1, out: '', err: expect.stringContaining('the-reason-is-here') });
   const late = await sh(`coppice env wait ${repository}-broken --for healthy --timeout 1`);
   expect([1, 8]).toContain(late.code);
-  const other = await harness.newUser();
+  const password = randomUUID();
+  const { email = '' } = await harness.newUser(password);
+  // Another login than the one that removes the user's groups.
+  const other = new RestClient(harness.connection.apiUrl);
+  await other.login(email, password);
   await other.send('POST', '/api/user/logout');
   const ended = await sh('coppice env list', { COPPICE_TOKEN: other.token ?? '' });
   expect(ended).toMatchObject({ code: 4, out: '', err: expect.stringContaining('coppice login') });

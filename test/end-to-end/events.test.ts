@@ -9,8 +9,8 @@ import { localhostLookup } from '../client/local-http.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import { startHarness, type Harness } from './harness.ts';
 
-/** Slower would be noticed on a screen. The median, because other tests share the processors; the bench has the tail. */
-const maxMedianMs = 300;
+/** Less than any interval of polling would reach. The benchmark measures the latency; here others share the processors. */
+const maxMedianMs = 2000;
 const changes = 40;
 
 let harness: Harness;
@@ -34,7 +34,7 @@ async function open({ token = '' }: RestClient, lastEventId?: string): Promise<E
   return reader;
 }
 
-test('sends changes of the cluster within 300 ms to members only, and loses none on reconnection', async () => {
+test('sends changes of the cluster to members only and at once, and loses none on reconnection', async () => {
   const repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
   const id = await harness.spawn(repository, 'main', { build: false });
   const { name = '' } = parseId(id) ?? {};
