@@ -1,0 +1,228 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { stringify } from 'yaml';
+import { z } from 'zod';
+import { moduleSources } from '../../cluster/go-workspace.ts';
+import { apply, rollout } from '../../cluster/kubectl.ts';
+import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { run } from '../../cluster/run.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+
+/** The release attaches to a Gateway of Traefik's instead of having Ingresses, and returns to Ingresses. */
+let harness: Harness;
+let id: string;
+let weburl: string;
+let aliasUrl: string;
+let definitions: string[];
+/** That of the installed release, by which `up` recognizes its checkout. */
+let description: string;
+
+const group = 'gateway.networking.k8s.io';
+const rolesOfTraefik = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name: 'traefik-gateway' },
+  rules: [
+    { apiGroups: [group], resources: ['*'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: [group], resources: ['gatewayclasses/status', 'gateways/status'], verbs: ['update'] },
+    {
+      apiGroups: [group],
+      resources: ['httproutes/status', 'grpcroutes/status', 'backendtlspolicies/status'],
+      verbs: ['update'],
+    },
+  ],
+};
+const bindingOfTraefik = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'traefik-gateway' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'traefik-gateway' },
+  subjects: [{ kind: 'ServiceAccount', name: 'traefik', namespace: 'traefik' }],
+};
+const gatewayClass = {
+  apiVersion: `${group}/v1`,
+  kind: 'GatewayClass',
+  metadata: { name: 'traefik' },
+  spec: { controllerName: 'traefik.io/gateway-controller' },
+};
+const accepts = (label: string, value: string) => ({
+  namespaces: { from: 'Selector', selector: { matchLabels: { [label]: value } } },
+});
+/** A Gateway as the guide describes it; `managedBy` is the label of namespaces that can attach routes for environments. */
+const gateway = (managedBy: string) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'Gateway',
+  metadata: { name: 'web', namespace: 'traefik' },
+  spec: {
+    gatewayClassName: 'traefik',
+    listeners: [
+      {
+        ...{ name: 'environments', protocol: 'HTTP', port: 80, hostname: '*.env.localhost' },
+        allowedRoutes: accepts('app.kubernetes.io/managed-by', managedBy),
+      },
+      {
+        ...{ name: 'coppice', protocol: 'HTTP', port: 80 },
+        allowedRoutes: accepts('kubernetes.io/metadata.name', 'coppice-system'),
+      },
+    ],
+  },
+});
+const manifest = (...objects: object[]) => objects.map((object) => stringify(object)).join('---\n');
+
+const page = {
+  'compose.yaml': `services:
+  web:
+    build: .
+    x-coppice: { public: [{ port: 8080 }, { port: 8080, alias: admin }] }
+`,
+  Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD exec httpd -f -p 8080 -h /www\n',
+  'index.html': 'Hello through the Gateway\n',
+};
+
+function helm(...args: string[]): Promise<string> {
+  const how = ['--kubeconfig', harness.connection.kubeconfig, '--namespace', 'coppice-system'];
+  return run(join(PROGRAMS_FOLDER, 'helm'), [...args, ...how], { deadline: 240 });
+}
+
+/** Upgrades the release to attach to these Gateways; to Ingresses with none. */
+async function attachTo(parentRefs: object[]): Promise<void> {
+  const chart = join(REPOSITORY_ROOT, 'charts/coppice');
+  const values = ['--reuse-values', '--set-json', `ingress.parentRefs=${JSON.stringify(parentRefs)}`];
+  await helm('upgrade', 'coppice', chart, ...values, '--description', description, '--force-conflicts', '--wait');
+  await waitFor('the API to answer', 60, async () =>
+    (await harness.client.send('GET', '/api/groups')).status === 200 ? true : undefined,
+  );
+}
+
+async function changeTraefik(...operations: object[]): Promise<void> {
+  const { kubectl } = harness;
+  const patch = ['--type', 'json', '--patch', JSON.stringify(operations)];
+  await kubectl(['--namespace', 'traefik', 'patch', 'deployment', 'traefik', ...patch]);
+  await rollout(kubectl, 'traefik', 'traefik');
+}
+
+const argumentsPath = '/spec/template/spec/containers/0/args';
+const namesOf = (kind: string) =>
+  harness.kubectl(['--namespace', namespaceOf(id), 'get', kind, '--output', 'jsonpath={.items[*].metadata.name}']);
+
+beforeAll(async () => {
+  harness = await startHarness('gateway');
+  const { kubectl } = harness;
+  id = await harness.spawn(await harness.addRepository('page', await harness.push('page', 'main', page)), 'main');
+  const environment = await harness.built(id);
+  ({ weburl } = environment);
+  aliasUrl = environment.aliases['admin'] ?? '';
+  await pageWith(weburl, 'Hello through');
+  const released = z.array(z.looseObject({ description: z.string() }));
+  ({ description = '' } =
+    released.parse(JSON.parse(await helm('history', 'coppice', '--max', '1', '--output', 'json'))).at(-1) ?? {});
+  definitions = globSync(join(await moduleSources('sigs.k8s.io/gateway-api'), 'config/crd/standard/*.yaml'));
+  for (const file of definitions) await kubectl(['apply', '--server-side', '--filename', file]);
+  await apply(kubectl, manifest(rolesOfTraefik, bindingOfTraefik, gatewayClass, gateway('coppice')));
+  await changeTraefik({ op: 'add', path: `${argumentsPath}/-`, value: '--providers.kubernetesgateway=true' });
+  await attachTo([{ name: 'web', namespace: 'traefik', port: 80 }]);
+}, 600_000);
+
+afterAll(async () => {
+  const { kubectl } = harness;
+  await attachTo([]);
+  await kubectl([
+    'apply',
+    '--server-side',
+    '--force-conflicts',
+    '--field-manager',
+    'coppice-up',
+    '--filename',
+    traefik,
+  ]);
+  await rollout(kubectl, 'traefik', 'traefik');
+  await kubectl(['delete', 'clusterrole,clusterrolebinding', 'traefik-gateway']);
+  for (const file of definitions) await kubectl(['delete', '--ignore-not-found', '--filename', file]);
+  await pageWith(weburl, 'Hello through', 60);
+  await harness.remove();
+}, 400_000);
+const traefik = join(REPOSITORY_ROOT, 'test/cluster/traefik.yaml');
+
+test("opens an environment's page and its alias by HTTPRoutes, which have replaced its Ingress", async () => {
+  await waitFor('HTTPRoutes instead of the Ingress', 60, async () => {
+    const found = [await namesOf('httproutes'), await namesOf('ingresses')];
+    return found.join() === 'web web-admin,' ? true : undefined;
+  });
+  await pageWith(weburl, 'Hello through');
+  await pageWith(aliasUrl, 'Hello through');
+  expect(await harness.kubectl(['get', 'ingresses', '--all-namespaces', '--output', 'name'])).not.toContain('coppice');
+}, 120_000);
+
+test('builds and deploys a new environment', async () => {
+  const origin = await harness.push('page', 'next', { ...page, 'index.html': 'Built behind the Gateway\n' });
+  const next = await harness.spawn(await harness.addRepository('next', origin), 'next');
+  await pageWith((await harness.built(next)).weburl, 'Built behind the Gateway');
+}, 420_000);
+
+test('restores a deleted and a changed HTTPRoute', async () => {
+  const { kubectl } = harness;
+  const ofEnvironment = ['--namespace', namespaceOf(id)];
+  await kubectl([...ofEnvironment, 'delete', 'httproute', 'web']);
+  const patch = JSON.stringify({ spec: { hostnames: ['elsewhere.env.localhost'] } });
+  await kubectl([...ofEnvironment, 'patch', 'httproute', 'web-admin', '--type', 'merge', '--patch', patch]);
+  await pageWith(weburl, 'Hello through', 60);
+  await pageWith(aliasUrl, 'Hello through', 60);
+}, 150_000);
+
+test('reports that the Gateway refuses its routes, until it accepts them', async () => {
+  const { client, kubectl } = harness;
+  const reports = (words: RegExp, status: string) =>
+    client.waitForEnvironment(
+      id,
+      (environment) => {
+        const available = conditionOf(environment, 'Available');
+        return available?.status === status && words.test(available.message);
+      },
+      60,
+    );
+  await apply(kubectl, manifest(gateway('somebody-else')));
+  await reports(/the Gateway traefik\/web refuses the route \(/, 'False');
+  await apply(kubectl, manifest(gateway('coppice')));
+  await reports(/every service is ready/, 'True');
+  await pageWith(weburl, 'Hello through', 60);
+}, 150_000);
+
+const namespaceOfOthers = 'coppice-system';
+const route = (spec: object, namespace = namespaceOf(id)) => ({
+  apiVersion: `${group}/v1`,
+  kind: 'HTTPRoute',
+  metadata: { name: 'tried', namespace, labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+  spec: {
+    parentRefs: [{ name: 'web', namespace: 'traefik' }],
+    hostnames: ['tried.env.localhost'],
+    rules: [{ backendRefs: [{ name: 'web', port: 8080 }] }],
+    ...spec,
+  },
+});
+
+test('lets the operator create routes of environments only', async () => {
+  const tryAs = (object: object) =>
+    harness.kubectl(
+      [
+        ...['apply', '--server-side', '--dry-run=server', '--field-manager', 'test', '--filename', '-'],
+        ...['--as', 'system:serviceaccount:coppice-system:coppice-operator'],
+      ],
+      { input: JSON.stringify(object) },
+    );
+  await tryAs(route({}));
+  const refused = /create HTTPRoutes only for hosts below env\.localhost/;
+  const elsewhere = { name: 'coppice-api', namespace: namespaceOfOthers, port: 80 };
+  const redirect = { type: 'RequestRedirect', requestRedirect: { hostname: 'example.com' } };
+  for (const spec of [
+    { hostnames: ['coppice.localhost'] },
+    { hostnames: [] },
+    { parentRefs: [{ name: 'other', namespace: 'traefik' }] },
+    { rules: [{ backendRefs: [elsewhere] }] },
+    { rules: [{ filters: [redirect] }] },
+  ]) {
+    await expect(tryAs(route(spec))).rejects.toThrow(refused);
+  }
+  await expect(tryAs(route({}, namespaceOfOthers))).rejects.toThrow(/can write only in namespaces of groups/);
+}, 60_000);
