@@ -103,7 +103,7 @@ test('follows a log over restarts of the server, and loses and doubles no line',
   expect(err).toContain('connecting again');
 }, 120_000);
 
-/** Passes connections on, and resets each of the first ones after some bytes of the answer, as a restart would. */
+/** Passes connections on, and resets the first WebSockets after some bytes of the answer, as a restart would. */
 async function cuttingProxy(to: string): Promise<{ port: number; stop: () => void; cuts: () => number }> {
   const { hostname, port } = new URL(to);
   let cut = 0;
@@ -117,10 +117,14 @@ async function cuttingProxy(to: string): Promise<{ port: number; stop: () => voi
     }
     let bytes = 0;
     let isCut = false;
+    let isWebSocket = false;
     const allowed = 600 + 400 * cut;
-    client.pipe(upstream);
+    client.on('data', (chunk: Buffer) => {
+      isWebSocket ||= /^upgrade: websocket/im.test(chunk.toString('latin1'));
+      upstream.write(chunk);
+    });
     upstream.on('data', (chunk: Buffer) => {
-      const left = cut < 4 ? allowed - bytes : Infinity;
+      const left = isWebSocket && cut < 4 ? allowed - bytes : Infinity;
       bytes += chunk.length;
       if (isCut) return;
       if (chunk.length < left) return void client.write(chunk);
