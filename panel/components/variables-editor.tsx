@@ -12,6 +12,7 @@ import { Empty } from './error-note.tsx';
 import { CheckField, Field, Form, SelectField, TextField } from './form.tsx';
 import { Icon } from './icons.tsx';
 import { SecretValue } from './secret-value.tsx';
+import { Table } from './table.tsx';
 
 export interface VariablesEditorProps {
   variables: readonly VariableView[];
@@ -51,57 +52,43 @@ export function VariablesEditor({ variables, path, of, onChange }: VariablesEdit
           />
         </Empty>
       ) : (
-        <div class="card scroll-x">
-          <table class="table table-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Value</th>
-                <th scope="col">Visibility</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {variables.map((variable) => (
-                <tr key={variable.name}>
-                  <td>
-                    <code>{variable.name}</code>
-                  </td>
-                  <td>
-                    <SecretValue
-                      name={variable.name}
-                      value={variable.value}
-                      isSecret={variable.secret}
-                      isWithheld={variable.withheld}
-                      error={variable.error}
-                    />
-                  </td>
-                  <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
-                  <td class="actions">
-                    <button
-                      type="button"
-                      class="ghost"
-                      aria-label={`Change ${variable.name}`}
-                      onClick={() => setQuery({ dialog: 'variable', name: variable.name })}
-                    >
-                      Change
-                    </button>
-                    <button
-                      type="button"
-                      class="ghost danger-text"
-                      aria-label={`Delete ${variable.name}`}
-                      onClick={() => setQuery({ dialog: 'delete-variable', name: variable.name })}
-                    >
-                      Delete
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', 'Value', 'Visibility']} hasActions>
+          {variables.map((variable) => (
+            <tr key={variable.name}>
+              <td>
+                <code>{variable.name}</code>
+              </td>
+              <td>
+                <SecretValue
+                  name={variable.name}
+                  value={variable.value}
+                  isSecret={variable.secret}
+                  isWithheld={variable.withheld}
+                  error={variable.error}
+                />
+              </td>
+              <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
+              <td class="actions">
+                <button
+                  type="button"
+                  class="ghost"
+                  aria-label={`Change ${variable.name}`}
+                  onClick={() => setQuery({ dialog: 'variable', name: variable.name })}
+                >
+                  Change
+                </button>
+                <button
+                  type="button"
+                  class="ghost danger-text"
+                  aria-label={`Delete ${variable.name}`}
+                  onClick={() => setQuery({ dialog: 'delete-variable', name: variable.name })}
+                >
+                  Delete
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {query['dialog'] === 'variable' && (
         <EditVariable variable={chosen} path={path} onClose={close} onChange={onChange} />

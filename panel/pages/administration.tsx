@@ -6,6 +6,7 @@ import { Confirm } from '../components/confirm.tsx';
 import { Copy } from '../components/copy.tsx';
 import { LoadError, Skeleton } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
+import { Table } from '../components/table.tsx';
 import { useAction } from '../state/action.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { notify } from '../state/notices.ts';
@@ -48,37 +49,24 @@ export default function AdministrationPage(): JSX.Element {
             onInput={(event) => setQuery({ text: event.currentTarget.value })}
           />
         </div>
-        <div class="card scroll-x">
-          <table class="table table-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Address</th>
-                <th scope="col">State</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {found.slice(0, maxShown).map((account) => (
-                <tr key={account.email}>
-                  <td>{account.email}</td>
-                  <td class="muted">{stateOf(account)}</td>
-                  <td class="actions">
-                    <button
-                      type="button"
-                      class="ghost danger-text"
-                      aria-label={`Remove ${account.email}`}
-                      onClick={() => setQuery({ dialog: 'remove-user', name: account.email })}
-                    >
-                      Remove
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Address', 'State']} hasActions>
+          {found.slice(0, maxShown).map((account) => (
+            <tr key={account.email}>
+              <td>{account.email}</td>
+              <td class="muted">{stateOf(account)}</td>
+              <td class="actions">
+                <button
+                  type="button"
+                  class="ghost danger-text"
+                  aria-label={`Remove ${account.email}`}
+                  onClick={() => setQuery({ dialog: 'remove-user', name: account.email })}
+                >
+                  Remove
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
         {found.length > maxShown && <p class="muted">{found.length - maxShown} more match. Search for an address.</p>}
       </section>
       {query['dialog'] === 'remove-user' && chosen && (

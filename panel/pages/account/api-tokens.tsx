@@ -5,6 +5,7 @@ import type { ApiTokenView } from '../../api/types.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { Form, SelectField, TextField } from '../../components/form.tsx';
+import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { now } from '../../state/clock.ts';
@@ -31,41 +32,27 @@ export function ApiTokens({ tokens }: { tokens: readonly ApiTokenView[] }): JSX.
           A token lets scripts and CI use the REST API, in the header <code>X-SERVICE-TOKEN</code>.
         </p>
       ) : (
-        <div class="card scroll-x">
-          <table class="table table-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Access</th>
-                <th scope="col">Expires</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {tokens.map((token) => (
-                <tr key={token.Name}>
-                  <td class="isolate">{token.Name}</td>
-                  <td>{accessText(token)}</td>
-                  <td>
-                    <Expiry at={Date.parse(token.ExpiresOn) / 1000} />
-                  </td>
-                  <td class="actions">
-                    <button
-                      type="button"
-                      class="ghost danger-text"
-                      aria-label={`Delete ${token.Name}`}
-                      onClick={() => setQuery({ dialog: 'delete-token', name: token.Name })}
-                    >
-                      Delete
-                    </button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', 'Access', 'Expires']} hasActions>
+          {tokens.map((token) => (
+            <tr key={token.Name}>
+              <td class="isolate">{token.Name}</td>
+              <td>{accessText(token)}</td>
+              <td>
+                <Expiry at={Date.parse(token.ExpiresOn) / 1000} />
+              </td>
+              <td class="actions">
+                <button
+                  type="button"
+                  class="ghost danger-text"
+                  aria-label={`Delete ${token.Name}`}
+                  onClick={() => setQuery({ dialog: 'delete-token', name: token.Name })}
+                >
+                  Delete
+                </button>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       <CreateToken />
       {query['dialog'] === 'delete-token' && chosen && (

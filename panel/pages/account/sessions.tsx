@@ -3,6 +3,7 @@ import { send } from '../../api/client.ts';
 import type { SessionView } from '../../api/types.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
+import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
@@ -28,50 +29,36 @@ export function Sessions(): JSX.Element {
           <Skeleton what="logins" lines={3} />
         )
       ) : (
-        <div class="card scroll-x">
-          <table class="table table-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Program</th>
-                <th scope="col">Logged in</th>
-                <th scope="col">Last used</th>
-                <th scope="col">
-                  <span class="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {sessions.map((one) => (
-                <tr key={one.id}>
-                  <td title={one.client} class="isolate">
-                    {clientText(one.client)}
-                    {one.current && <span class="muted"> (this one)</span>}
-                  </td>
-                  <td class="muted">
-                    <span class="only-narrow">logged in </span>
-                    <Ago at={one.createdAt} />
-                  </td>
-                  <td class="muted">
-                    <span class="only-narrow">used </span>
-                    <Ago at={one.usedAt} />
-                  </td>
-                  <td class="actions">
-                    {!one.current && (
-                      <button
-                        type="button"
-                        class="ghost danger-text"
-                        aria-label={`End the login of ${clientText(one.client)}`}
-                        onClick={() => setQuery({ dialog: 'end-login', name: one.id })}
-                      >
-                        End
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Program', 'Logged in', 'Last used']} hasActions>
+          {sessions.map((one) => (
+            <tr key={one.id}>
+              <td title={one.client} class="isolate">
+                {clientText(one.client)}
+                {one.current && <span class="muted"> (this one)</span>}
+              </td>
+              <td class="muted">
+                <span class="only-narrow">logged in </span>
+                <Ago at={one.createdAt} />
+              </td>
+              <td class="muted">
+                <span class="only-narrow">used </span>
+                <Ago at={one.usedAt} />
+              </td>
+              <td class="actions">
+                {!one.current && (
+                  <button
+                    type="button"
+                    class="ghost danger-text"
+                    aria-label={`End the login of ${clientText(one.client)}`}
+                    onClick={() => setQuery({ dialog: 'end-login', name: one.id })}
+                  >
+                    End
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {query['dialog'] === 'end-login' && chosen && (
         <Confirm

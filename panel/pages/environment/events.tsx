@@ -3,6 +3,7 @@ import type { EventView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
 import { Empty, LoadError, Skeleton } from '../../components/error-note.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useResource } from '../../state/resource.ts';
 
@@ -23,33 +24,21 @@ export function Events({ id }: { id: string }): JSX.Element {
     );
   }
   return (
-    <div class="card scroll-x">
-      <table class="table table-stacked">
-        <thead>
-          <tr>
-            <th scope="col">Last seen</th>
-            <th scope="col">Reason</th>
-            <th scope="col">Message</th>
-            <th scope="col">Count</th>
-          </tr>
-        </thead>
-        <tbody>
-          {events.map((event) => (
-            <tr key={`${event.reason} ${event.firstAt} ${event.message}`}>
-              <td class="muted">
-                <Ago at={event.lastAt} />
-              </td>
-              <td>
-                <span class={`row ${event.type === 'Warning' ? 'state-degraded event-warning' : ''}`}>
-                  {event.type === 'Warning' && <Icon name="warning" />} {event.reason}
-                </span>
-              </td>
-              <td class="isolate">{event.message}</td>
-              <td class="figures">{event.count > 1 && event.count}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Last seen', 'Reason', 'Message', 'Count']}>
+      {events.map((event) => (
+        <tr key={`${event.reason} ${event.firstAt} ${event.message}`}>
+          <td class="muted">
+            <Ago at={event.lastAt} />
+          </td>
+          <td>
+            <span class={`row ${event.type === 'Warning' ? 'state-degraded event-warning' : ''}`}>
+              {event.type === 'Warning' && <Icon name="warning" />} {event.reason}
+            </span>
+          </td>
+          <td class="isolate">{event.message}</td>
+          <td class="figures">{event.count > 1 && event.count}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

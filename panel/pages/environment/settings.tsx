@@ -4,6 +4,7 @@ import type { EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
 import { Command } from '../../components/copy.tsx';
 import { Form } from '../../components/form.tsx';
+import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { durationText } from '../../view/time.ts';
@@ -42,28 +43,16 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
       </section>
       <section class="stack-small">
         <h2>Conditions</h2>
-        <div class="card scroll-x">
-          <table class="table table-stacked">
-            <thead>
-              <tr>
-                <th scope="col">Type</th>
-                <th scope="col">Status</th>
-                <th scope="col">Reason</th>
-                <th scope="col">Message</th>
-              </tr>
-            </thead>
-            <tbody>
-              {conditions.map(({ type, status: value, reason, message }) => (
-                <tr key={type}>
-                  <td>{type}</td>
-                  <td>{value}</td>
-                  <td>{reason}</td>
-                  <td class="isolate">{message}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Type', 'Status', 'Reason', 'Message']}>
+          {conditions.map(({ type, status: value, reason, message }) => (
+            <tr key={type}>
+              <td>{type}</td>
+              <td>{value}</td>
+              <td>{reason}</td>
+              <td class="isolate">{message}</td>
+            </tr>
+          ))}
+        </Table>
       </section>
     </div>
   );

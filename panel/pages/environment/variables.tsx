@@ -3,6 +3,7 @@ import type { EffectiveVariables, EnvironmentView } from '../../api/types.ts';
 import { environmentPath, groupOf, groupPage, repositoryPage } from '../../api/paths.ts';
 import { Empty, LoadError, Skeleton } from '../../components/error-note.tsx';
 import { SecretValue } from '../../components/secret-value.tsx';
+import { Table } from '../../components/table.tsx';
 import { useResource } from '../../state/resource.ts';
 
 /** The variables that are in effect, and where each comes from. */
@@ -33,43 +34,31 @@ export function Variables({ environment: { id, rid } }: { environment: Environme
     );
   }
   return (
-    <div class="card scroll-x">
-      <table class="table table-stacked">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Value</th>
-            <th scope="col">Set for</th>
-            <th scope="col">Visibility</th>
-          </tr>
-        </thead>
-        <tbody>
-          {found.variables.map((variable) => (
-            <tr key={variable.name}>
-              <td>
-                <code>{variable.name}</code>
-              </td>
-              <td>
-                <SecretValue
-                  name={variable.name}
-                  value={variable.value}
-                  isSecret={variable.secret}
-                  isWithheld={variable.withheld}
-                />
-              </td>
-              <td>
-                {variable.from === 'group' ? (
-                  <a href={groupPage(groupOf(id), 'variables')}>group</a>
-                ) : (
-                  <a href={repositoryPage(rid, 'variables')}>repository</a>
-                )}
-                {variable.overrides && <span class="muted">, overrides the group's</span>}
-              </td>
-              <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Name', 'Value', 'Set for', 'Visibility']}>
+      {found.variables.map((variable) => (
+        <tr key={variable.name}>
+          <td>
+            <code>{variable.name}</code>
+          </td>
+          <td>
+            <SecretValue
+              name={variable.name}
+              value={variable.value}
+              isSecret={variable.secret}
+              isWithheld={variable.withheld}
+            />
+          </td>
+          <td>
+            {variable.from === 'group' ? (
+              <a href={groupPage(groupOf(id), 'variables')}>group</a>
+            ) : (
+              <a href={repositoryPage(rid, 'variables')}>repository</a>
+            )}
+            {variable.overrides && <span class="muted">, overrides the group's</span>}
+          </td>
+          <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -8,6 +8,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Form, SelectField, TextField } from '../../components/form.tsx';
+import { Table } from '../../components/table.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
@@ -34,24 +35,11 @@ export function Members({ id, members, onChange }: MembersProps): JSX.Element {
   const chosen = members.find(({ name }) => name === query['name']);
   return (
     <div class="stack">
-      <div class="card scroll-x">
-        <table class="table table-stacked">
-          <thead>
-            <tr>
-              <th scope="col">Address</th>
-              <th scope="col">Role</th>
-              <th scope="col">
-                <span class="visually-hidden">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {members.map((member) => (
-              <MemberRow key={member.id} group={id} member={member} isOwn={member.name === own} onChange={onChange} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={['Address', 'Role']} hasActions>
+        {members.map((member) => (
+          <MemberRow key={member.id} group={id} member={member} isOwn={member.name === own} onChange={onChange} />
+        ))}
+      </Table>
       <AddMember id={id} onChange={onChange} />
       {query['dialog'] === 'remove-member' && chosen && (
         <Confirm
