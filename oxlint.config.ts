@@ -22,9 +22,9 @@ const mayImport: Record<string, string[]> = {
   ],
   api: ['process', 'fair-queue', 'crds', 'kubernetes', 'build-logs', 'service-file', 'tester-client'],
   tester: ['process', 'fair-queue'],
-  // What panelRule() permits of them.
+  // What clientRule() permits of them.
   panel: ['api', 'build-logs'],
-  cli: ['api'],
+  cli: ['api', 'build-logs'],
 };
 
 /** What the folders inside operator/ may import of each other. */
@@ -108,29 +108,28 @@ function importRule(folder: string, ofTest: string[], more: readonly Forbidden[]
   return { 'no-restricted-imports': ['error', { patterns: [...patterns, test] }] satisfies ['error', object] };
 }
 
-/**
- * What the panel imports of the server: types of the declarations in api/, and how logs read terminal sequences. The panel
- * has a folder api/ of its own, so the depth of a file decides which one a path names.
- */
-function panelRule(depth: number, ofTest: string[]) {
-  return importRule('panel', ofTest, [
+/** What clients of the API import of the server's code: types, and how logs read terminal sequences. */
+const clients = ['panel', 'cli'];
+
+/** A client has a folder api/ of its own, so the depth of a file decides which one a path names. */
+function clientRule(client: string, depth: number, ofTest: string[]) {
+  return importRule(client, ofTest, [
     {
       regex: `^(\\.\\./){${depth}}api/`,
       allowTypeImports: true,
-      message: 'panel/ imports types only from api/: see docs/explanation/architecture.md',
+      message: `${client}/ imports types only from api/: see docs/explanation/architecture.md`,
     },
     {
       group: ['**/build-logs/*', '!**/build-logs/controls.ts'],
-      message: 'panel/ imports only controls.ts from build-logs/: see docs/explanation/architecture.md',
+      allowTypeImports: true,
+      message: `${client}/ imports types and controls.ts only from build-logs/: see docs/explanation/architecture.md`,
     },
   ]);
 }
 
-const panelDepths = [
-  ['panel/*', 1],
-  ['panel/*/*', 2],
-  ['panel/*/*/*', 3],
-] as const;
+const clientFiles = clients.flatMap((client) =>
+  [1, 2, 3].map((depth) => ({ client, depth, files: `${client}/${'*/'.repeat(depth - 1)}*` })),
+);
 
 /** Of two rules for a file the later one counts. Tests and the code that they share may import everything. */
 const importRules = [
@@ -157,19 +156,21 @@ const importRules = [
     files: [`api/${folder}/**/*.ts`],
     rules: importRule('api', ['**/test/**'], forbidden(folder, apiFolders, allowed)),
   })),
-  ...panelDepths.map(([files, depth]) => ({
+  ...clientFiles.map(({ client, depth, files }) => ({
     files: [`${files}.{ts,tsx}`],
-    rules: panelRule(depth, ['**/test/**']),
+    rules: clientRule(client, depth, ['**/test/**']),
   })),
   { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.test.ts`],
     rules: importRule(folder, ['**/test/**', '!**/test/properties.ts']),
   })),
-  ...panelDepths.map(([files, depth]) => ({
-    files: [`${files}.test.ts`],
-    rules: panelRule(depth, ['**/test/**', '!**/test/properties.ts']),
-  })),
+  ...clientFiles
+    .filter(({ client }) => client === 'panel')
+    .map(({ client, depth, files }) => ({
+      files: [`${files}.test.ts`],
+      rules: clientRule(client, depth, ['**/test/**', '!**/test/properties.ts']),
+    })),
 ];
 
 /** The rules of typescript-eslint's strict, type-checked configuration that are not in oxlint's category `correctness`. */

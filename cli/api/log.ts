@@ -1,19 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { CliError, notSignedIn } from '../errors.ts';
 import { RequestError, type Client } from './client.ts';
 import { localhostLookup, textOf } from './http.ts';
-
-/** A line of a log, or how its build ended; see docs/reference/rest-api.md. */
-export type LogMessage =
-  | { seq: number; time: string; service: string; stage: string; pod?: string; line: string }
-  | { seq: number; time: string; end: { result: string; message: string } };
 
 export interface FollowOptions {
   client: Client;
   path: string;
   query: Readonly<Record<string, string | number | undefined>>;
-  onMessage: (message: LogMessage) => Promise<void> | void;
+  onMessage: (message: BuildLogMessage) => Promise<void> | void;
   onReconnect: (why: string) => void;
   signal?: AbortSignal;
 }
@@ -113,9 +109,9 @@ function connectOnce(
 }
 
 /** Splits a frame into messages. */
-function parseFrame(frame: string): LogMessage[] {
+function parseFrame(frame: string): BuildLogMessage[] {
   // The same server declares this form; see docs/reference/rest-api.md.
-  return frame.split('\n').map((line) => JSON.parse(line) as LogMessage);
+  return frame.split('\n').map((line) => JSON.parse(line) as BuildLogMessage);
 }
 
 /** Returns the last lines of a build's log; none if it is not kept. */

@@ -1,4 +1,5 @@
-import { endOfLog, followLog, type LogMessage } from '../api/log.ts';
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import { endOfLog, followLog } from '../api/log.ts';
 import { textOf } from '../api/http.ts';
 import { note, write } from '../io.ts';
 import { coloured, hasColours } from '../output/colours.ts';
@@ -31,7 +32,7 @@ export const logs: Run = async (session, [name]) => {
       const response = await client.open('GET', path, { query: { tail } });
       const lines = (await textOf(response)).split('\n').filter((line) => line !== '');
       // The same server declares this form; see docs/reference/rest-api.md.
-      for (const line of lines) await printMessage(session, JSON.parse(line) as LogMessage);
+      for (const line of lines) await printMessage(session, JSON.parse(line) as BuildLogMessage);
     } else if (tail !== undefined) {
       for (const line of await endOfLog(client, id, build, tail)) await write(io.out, `${visible(line)}\n`);
     } else {
@@ -48,7 +49,7 @@ export const logs: Run = async (session, [name]) => {
   });
 };
 
-async function printMessage(session: Session, message: LogMessage): Promise<void> {
+async function printMessage(session: Session, message: BuildLogMessage): Promise<void> {
   const { io, format } = session;
   if (format === 'json') {
     await write(io.out, `${visibleJson(JSON.stringify(message))}\n`);

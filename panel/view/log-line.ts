@@ -1,3 +1,4 @@
+import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { TerminalText } from './terminal-text.ts';
 
 /** A line of a log as it is shown. */
@@ -11,19 +12,12 @@ export interface LogLine extends TerminalText {
 }
 
 /** How a build ended. */
-export interface LogEnd {
-  result: string;
-  message: string;
-}
-
-export type LogMessage =
-  | { seq: number; time: string; service: string; stage: string; pod?: string; line: string }
-  | { seq: number; time: string; end: LogEnd };
+export type LogEnd = Extract<BuildLogMessage, { end: object }>['end'];
 
 /** Splits a frame of the log's WebSocket into messages. */
-export function parseFrame(frame: string): LogMessage[] {
+export function parseFrame(frame: string): BuildLogMessage[] {
   // The same server declares this form; see docs/reference/rest-api.md.
-  return frame.split('\n').map((line) => JSON.parse(line) as LogMessage);
+  return frame.split('\n').map((line) => JSON.parse(line) as BuildLogMessage);
 }
 
 export type Level = 'error' | 'warning' | 'plain';
