@@ -3,7 +3,7 @@
  * escapes. No alternative can restart inside a match of another one, so the time is linear.
  */
 const sequences =
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g;
 
 /** Characters that are not visible, such as control, format and unassigned ones, except newline and tab. */

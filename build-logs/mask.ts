@@ -7,7 +7,7 @@ import { secretForms } from './masking/secret-forms.ts';
 const placeholder = '***';
 /** Matches lines that may read differently once escapes are decoded or terminal sequences removed. */
 const escapes = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const sequenceStarts = /[\u001b\u0080-\u009f]/;
 
 /** Where a line ended inside a base64 text, whose continuation in the next lines is masked too. */

@@ -13,7 +13,7 @@ export interface TerminalText {
 }
 
 const isPlain = /^[\u0020-\u007e]*$/;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const colours = /^(?:\u001b\[|\u009b)([\d;]*)m$/;
 
 /**
