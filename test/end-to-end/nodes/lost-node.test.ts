@@ -7,6 +7,7 @@ import { waitFor } from '../../cluster/wait-for.ts';
 import { StayingViewer } from '../../faults/staying-viewer.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { countedLog, numberedDockerfile, numberIn } from '../numbered-build.ts';
+import { seededPage } from '../seeded-page.ts';
 import { moveTo, podOf, powerOff, powerOn, readyPods, twoWorkers, whileCordoned, workerWithoutRedis } from './nodes.ts';
 
 let harness: Harness;
@@ -38,23 +39,12 @@ const page = (text: string) => ({
 });
 
 /** A volume that takes a while to copy. */
-const stored = (extension: string) => ({
-  'compose.yaml': `x-coppice: ${extension}
-services:
-  web:
-    image: busybox:1
-    command: [httpd, -f, -p, '8080', -h, /www]
-    ports: ['8080:8080']
-    stop_grace_period: 0s
-    volumes: ['data:/www']
-    x-coppice:
-      seed:
-        volume: data
-        command: [sh, -c, 'dd if=/dev/zero of=/www/large bs=1M count=600 && echo stored > /www/index.html']
-volumes:
-  data: { x-coppice: { size: 1Gi } }
-`,
-});
+const stored = (extension: string) =>
+  seededPage({
+    extension,
+    seed: 'dd if=/dev/zero of=/www/large bs=1M count=600 && echo stored > /www/index.html',
+    size: '1Gi',
+  });
 
 test('everything returns to its desired state after the loss of a node', async () => {
   const { client, kubectl, group } = harness;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { seededPage } from '../seeded-page.ts';
 import { ofService, podOf, whileCordoned } from './nodes.ts';
 
 let harness: Harness;
@@ -13,30 +14,19 @@ beforeAll(async () => {
 afterAll(() => harness.remove());
 
 /** Returns a page whose text the seed of its volume has chosen randomly. */
-const seededPage = (extension: string): Record<string, string> => ({
-  'compose.yaml': `x-coppice: ${extension}
-services:
-  web:
-    image: busybox:1
-    command: [httpd, -f, -p, '8080', -h, /www]
-    ports: ['8080:8080']
-    stop_grace_period: 0s
-    volumes: ['data:/www']
-    x-coppice:
-      seed:
-        volume: data
-        command: [sh, -c, 'echo "drawn: $$(cat /proc/sys/kernel/random/uuid)" > /www/index.html']
-volumes:
-  data: { x-coppice: { size: 16Mi } }
-`,
-});
+const randomPage = (extension: string) =>
+  seededPage({
+    extension,
+    seed: 'echo "drawn: $$(cat /proc/sys/kernel/random/uuid)" > /www/index.html',
+    size: '16Mi',
+  });
 
 const drawn = async (weburl: string) => /drawn: (\S+)/.exec(await pageWith(weburl, 'drawn: ', 60))?.[1] ?? '';
 
 test('a service stays on the node of its volume, and so do copies of it', async () => {
   const { client, kubectl } = harness;
-  const url = await harness.push('shop', 'main', seededPage('{ reusable: base }'));
-  await harness.push('shop', 'feature', seededPage('{ from: base }'));
+  const url = await harness.push('shop', 'main', randomPage('{ reusable: base }'));
+  await harness.push('shop', 'feature', randomPage('{ from: base }'));
   const repository = await harness.addRepository('shop', url);
   const reusable = [{ label: 'base', refs: [{ name: 'main', type: 'branch' }] }];
   await client.call(z.looseObject({}), 'POST', `/api/repository/${repository}/settings`, { reusable });
