@@ -75,6 +75,7 @@ const page = {
   'compose.yaml': `services:
   web:
     build: .
+    ports: ['8080:8080']
     x-coppice: { public: [{ port: 8080 }, { port: 8080, alias: admin }] }
 `,
   Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD exec httpd -f -p 8080 -h /www\n',
