@@ -29,7 +29,8 @@ await runMain(async () => {
       const env = {
         NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
         COPPICE_TEST_KUBECONFIG: '.local/kubeconfig',
-        PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}`,
+        // Last, since the folder has a program called node.
+        PATH: `${process.env['PATH'] ?? ''}:${PROGRAMS_FOLDER}`,
       };
       const jest = ['--selectProjects', 'end-to-end-nodes', '--runInBand', ...process.argv.slice(2)];
       await engine.run(join('node_modules', '.bin', 'jest'), jest, checkout, env);
