@@ -71,7 +71,9 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   if (existsSync(join(folder, 'go-calls'))) {
     throw new Error(`Go was called: ${readFileSync(join(folder, 'go-calls'), 'utf8')}`);
   }
-  const list = await run('docker', ['images', '--format', '{{.Repository}}:{{.Tag}}'], { env });
+  // The first stages of multi-stage builds have no name.
+  const named = ['images', '--filter', 'dangling=false', '--format', '{{.Repository}}:{{.Tag}}'];
+  const list = await run('docker', named, { env });
   const present = list.trim().split('\n').sort();
   // Docker has what the scripts use; the node pulls Redis, Traefik and BuildKit.
   const expected = [
