@@ -9,18 +9,11 @@ import type { Directory } from '../auth/directory.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { endpoint, type Call, type Endpoint } from '../http/endpoint.ts';
 import { NotFound, Unauthorized } from '../shared/errors.ts';
-import { NO_BUILD_YET, NO_SUCH_ENVIRONMENT, TOKEN_NOT_VALID } from '../shared/messages.ts';
+import { NO_SUCH_ENVIRONMENT, TOKEN_NOT_VALID } from '../shared/messages.ts';
 import { MAX_WAIT_SECONDS, type LongPolls, type Wait } from '../http/long-polls.ts';
 import { integerField } from '../http/parse.ts';
-import {
-  buildViews,
-  buildViewSchema,
-  currentBuildView,
-  isOver,
-  numberedBuild,
-  requestedBuild,
-  type BuildView,
-} from './build-view.ts';
+import { buildViews, buildViewSchema, isOver, numberedBuild, type BuildView } from './build-view.ts';
+import { findBuild } from './find-build.ts';
 
 export interface BuildRoutesOptions {
   directory: Directory;
@@ -99,12 +92,7 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
       query: requestQuery,
       answer: buildViewSchema,
       also: { 429: 'The request limit, or too many requests of the account are waiting.' },
-      run: (call) => {
-        const { request } = call.query;
-        return answer(call, (environment) =>
-          request === undefined ? lastBuild(environment) : buildOfRequest(environment, request),
-        );
-      },
+      run: (call) => answer(call, (environment) => findBuild(environment, call.query.request)),
     }),
     endpoint({
       method: 'get',
@@ -128,23 +116,6 @@ export function buildRoutes({ directory, authenticator, cache, longPolls }: Buil
 function buildNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new NotFound(noBuild);
   return Number(text);
-}
-
-function lastBuild(environment: Environment): BuildView {
-  const build = currentBuildView(environment);
-  if (!build) throw new NotFound(NO_BUILD_YET);
-  return build;
-}
-
-function buildOfRequest(environment: Environment, request: string): BuildView {
-  const build = requestedBuild(environment, request);
-  if (build === 'unknown')
-    throw new NotFound(
-      'the environment has no build request of this id. Send the id that the response to the request contains',
-    );
-  if (build === 'forgotten')
-    throw new NotFound('the build of this request is no longer kept. GET …/builds lists those that are kept');
-  return build;
 }
 
 /** Resolves when the build has ended; also when the environment is deleted, or on timeout, disconnect and shutdown. */

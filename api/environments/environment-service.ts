@@ -26,7 +26,7 @@ const nameTries = 5;
 
 export interface EnvironmentServiceOptions {
   cluster: Pick<ClusterWriter, 'create' | 'find' | 'patch'>;
-  cache: Caches['environments'];
+  cache: Pick<Caches['environments'], 'observe'>;
   now: () => number;
   randomBytes: RandomBytes;
 }

@@ -179,11 +179,15 @@ export function environmentHead(environment: Environment, group: string) {
   };
 }
 
-/** Returns the environment as REST shows it. @param request the request that the response accepts */
+/**
+ * Returns the environment as REST shows it.
+ * @param address undefined if it is not known: then the address is absent until the operator reports it
+ * @param request the request that the response accepts
+ */
 export function environmentView(
-  group: Group,
+  group: Pick<Group, 'metadata'>,
   environment: Environment,
-  address: WebAddress,
+  address: WebAddress | undefined,
   request?: AcceptedRequest,
 ): EnvironmentView {
   const { metadata, status } = environment;
@@ -245,9 +249,9 @@ interface BuildTimes {
  * @param isReused whether the environment existed before
  */
 export function spawnedView(
-  group: Group,
+  group: Pick<Group, 'metadata'>,
   environment: Environment,
-  address: WebAddress,
+  address: WebAddress | undefined,
   { accepted, isReused = false }: { accepted?: AcceptedRequest | undefined; isReused?: boolean } = {},
 ): SpawnedView {
   const id = idOf(group, environment);
@@ -262,7 +266,7 @@ export function spawnedView(
   };
 }
 
-function idOf(group: Group, environment: Environment): ResourceId {
+function idOf(group: Pick<Group, 'metadata'>, environment: Environment): ResourceId {
   return { group: group.metadata.name, name: environment.metadata.name };
 }
 
@@ -270,7 +274,8 @@ function idOf(group: Group, environment: Environment): ResourceId {
  * Returns the address that the operator reports. Until the services are set up it is unknown whether one is public, so
  * the address follows from the ID.
  */
-function webUrl(id: ResourceId, { status }: Environment, { scheme, domain, port }: WebAddress): string | undefined {
-  if (status?.revision !== undefined || status?.deployed) return status.webURL;
+function webUrl(id: ResourceId, { status }: Environment, address: WebAddress | undefined): string | undefined {
+  if (status?.revision !== undefined || status?.deployed || !address) return status?.webURL;
+  const { scheme, domain, port } = address;
   return status?.webURL ?? `${scheme}://${environmentHost(id, domain)}${port === undefined ? '' : `:${port}`}/`;
 }

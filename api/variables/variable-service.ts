@@ -1,8 +1,7 @@
-import { type SecretNamer, secretNamer, secretRefusal } from '../../crds/named-secret.ts';
+import { secretNamer } from '../../crds/named-secret.ts';
 import type { VariableSpec } from '../../crds/variable.ts';
 import { isUnavailable } from '../../kubernetes/api-error.ts';
 import { keyOf, Secret, type ResourceType } from '../../kubernetes/resource-type.ts';
-import { secretText } from '../../kubernetes/secret-texts.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import type { ObjectCache } from '../cluster/object-cache.ts';
@@ -13,7 +12,7 @@ import { Conflict, invalid, NotFound } from '../shared/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
 import { VariableSecrets } from './variable-secrets.ts';
 import type { VariableOwner } from '../shared/variable-owner.ts';
-import type { VariableView } from './variable-view.ts';
+import { variableView, type VariableView, withheldView } from './variable-view.ts';
 
 export interface VariableServiceOptions<Owner extends VariableOwner> {
   cluster: Pick<ClusterWriter, 'find' | 'create' | 'patch' | 'exclusively'>;
@@ -89,7 +88,7 @@ export class VariableService<Owner extends VariableOwner> {
     const names = new Set(variables.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef.name ?? []));
     const find = async (name: string) => [name, await cluster.find(Secret, { namespace, name })] as const;
     const secrets = new Map(await Promise.all([...names].map(find)));
-    return (variable) => view(variable, secrets, secretNamer(type, owner));
+    return (variable) => variableView(variable, secrets, secretNamer(type, owner));
   }
 
   /**
@@ -166,26 +165,4 @@ function required(variables: readonly VariableSpec[] | undefined, name: string):
   const found = variables?.find((one) => one.name === name);
   if (!found) throw new NotFound('there is no variable of this name. GET …/settings lists the variables');
   return found;
-}
-
-function withheldView({ name, visibility, secret }: VariableSpec): VariableView {
-  return { name, value: '', visibility, ...(secret === true ? { secret } : { withheld: true }) };
-}
-
-function view(
-  { name, value, valueFrom, visibility, secret: isSecret }: VariableSpec,
-  secrets: ReadonlyMap<string, Secret | undefined>,
-  namer: SecretNamer,
-): VariableView {
-  const marked = { name, visibility, ...(isSecret === true && { secret: true as const }) };
-  const shown = (text: string) => ({ ...marked, value: isSecret === true ? '' : text });
-  if (!valueFrom) return shown(value ?? '');
-  const { name: secret, key } = valueFrom.secretKeyRef;
-  const found = secrets.get(secret);
-  // The operator refuses the same Secrets: users must not read here what they cannot read there.
-  const refusal = found && secretRefusal(found, namer);
-  if (refusal !== undefined) return { ...shown(''), error: refusal };
-  const text = secretText(found, key);
-  if (text !== undefined) return shown(text);
-  return { ...shown(''), error: `the Secret ${secret} with the key ${key} does not exist. Create it` };
 }

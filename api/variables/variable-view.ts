@@ -1,5 +1,8 @@
 import { z } from 'zod';
-import { VISIBILITIES } from '../../crds/variable.ts';
+import { secretRefusal, type SecretNamer } from '../../crds/named-secret.ts';
+import { VISIBILITIES, type VariableSpec } from '../../crds/variable.ts';
+import type { Secret } from '../../kubernetes/resource-type.ts';
+import { secretText } from '../../kubernetes/secret-texts.ts';
 
 /** A variable. */
 export const variableViewSchema = z
@@ -19,3 +22,27 @@ export const variableViewSchema = z
   })
   .meta({ id: 'Variable' });
 export type VariableView = z.infer<typeof variableViewSchema>;
+
+/** Returns a variable as those see it who cannot read its value. */
+export function withheldView({ name, visibility, secret }: VariableSpec): VariableView {
+  return { name, value: '', visibility, ...(secret === true ? { secret } : { withheld: true }) };
+}
+
+/** Returns a variable with its value, unless that is secret. @param secrets by name, those that variables refer to */
+export function variableView(
+  { name, value, valueFrom, visibility, secret: isSecret }: VariableSpec,
+  secrets: ReadonlyMap<string, Secret | undefined>,
+  namer: SecretNamer,
+): VariableView {
+  const marked = { name, visibility, ...(isSecret === true && { secret: true as const }) };
+  const shown = (text: string) => ({ ...marked, value: isSecret === true ? '' : text });
+  if (!valueFrom) return shown(value ?? '');
+  const { name: secret, key } = valueFrom.secretKeyRef;
+  const found = secrets.get(secret);
+  // The operator refuses the same Secrets: users must not read here what they cannot read there.
+  const refusal = found && secretRefusal(found, namer);
+  if (refusal !== undefined) return { ...shown(''), error: refusal };
+  const text = secretText(found, key);
+  if (text !== undefined) return shown(text);
+  return { ...shown(''), error: `the Secret ${secret} with the key ${key} does not exist. Create it` };
+}
