@@ -127,6 +127,52 @@ function clientRule(client: string, depth: number, ofTest: string[]) {
   ]);
 }
 
+/** What the plugin of kubectl, which has no API to ask, shares with it: how custom resources are shown and written. */
+const pluginMayImport = [
+  'environment-details/effective-variables',
+  'environments/(build-view|environment-parameters|environment-service|environment-view|find-build|listed-environment)',
+  'groups/group-view',
+  'overview/environment-list',
+  'repositories/listed-repository',
+  'shared/errors',
+  'variables/variable-view',
+];
+
+const pluginRule = {
+  files: ['cli/kubectl/*.ts'],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          ...Object.keys(mayImport)
+            .filter((folder) => !['cli', 'api', 'crds', 'kubernetes', 'build-logs'].includes(folder))
+            .map((folder) => ({
+              regex: `^(\\.\\./)+${folder}/`,
+              message: `cli/kubectl/ may not import ${folder}: see docs/explanation/architecture.md`,
+            })),
+          {
+            regex: `^\\.\\./\\.\\./api/(?!(${pluginMayImport.join('|')})\\.ts$)`,
+            allowTypeImports: true,
+            message: 'cli/kubectl/ imports only how the API shows and writes custom resources: see oxlint.config.ts',
+          },
+          {
+            regex: '^\\.\\./\\.\\./kubernetes/(?!(api-error|resource-type)\\.ts$)',
+            allowTypeImports: true,
+            message: 'cli/kubectl/ brings no client of Kubernetes: kubectl is one',
+          },
+          {
+            group: ['**/build-logs/*'],
+            allowTypeImports: true,
+            message: 'cli/ imports types only from build-logs/: see docs/explanation/architecture.md',
+          },
+          { group: ['**/test/**'], message: 'cli/ may not import test/: see docs/explanation/architecture.md' },
+        ],
+      },
+    ] satisfies ['error', object],
+  },
+};
+
 const clientFiles = clients.flatMap((client) =>
   [1, 2, 3].map((depth) => ({ client, depth, files: `${client}/${'*/'.repeat(depth - 1)}*` })),
 );
@@ -160,6 +206,7 @@ const importRules = [
     files: [`${files}.{ts,tsx}`],
     rules: clientRule(client, depth, ['**/test/**']),
   })),
+  pluginRule,
   { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
   ...Object.keys(mayImport).map((folder) => ({
     files: [`${folder}/**/*.test.ts`],

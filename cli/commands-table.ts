@@ -8,10 +8,14 @@ export interface Leaf {
   usage: string;
   summary: string;
   options?: readonly Option[];
+  /** Why it needs the server; the plugin of kubectl has only commands without this. */
+  needsServer?: string;
+  /** What is different in the plugin. */
+  inPlugin?: Pick<Leaf, 'summary' | 'options'>;
   load: () => Promise<Run>;
 }
 
-/** A noun with its verbs, or a command without verbs. */
+/** A noun with its verbs. */
 export interface Noun {
   name: string;
   summary: string;
@@ -26,6 +30,14 @@ const waiting: readonly Option[] = [
 ];
 const ttl: Option = ['--ttl <duration>', 'time to live, such as 8h or 3d; 0 for none'];
 const watch: Option = ['--watch', 'print each change until interrupted'];
+
+const serviceLog: readonly Option[] = [
+  ['-s, --service <name>', 'of this running service'],
+  ['--tail <lines>', 'only the last lines'],
+];
+
+const resultsOfTests = 'the server reads the results from the tester';
+const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
 const env = () => import('./commands/env.ts');
 const repos = () => import('./commands/repo.ts');
@@ -135,12 +147,14 @@ export const NOUNS: readonly Noun[] = [
           ['--param <name=value...>', 'parameter of the type, such as owner=acme'],
           ['--secret-stdin', 'read the password or token from standard input'],
         ],
+        needsServer: 'the server stores the credentials',
         load: async () => (await repos()).add,
       },
       { usage: 'sync [repo]', summary: 'read the refs now', load: async () => (await repos()).sync },
       {
         usage: 'settings [args...]',
         summary: 'show settings, or change them: [REPO] NAME=VALUE…, such as sync.newestTags=3',
+        needsServer: 'with kubectl, edit the spec of the Repository',
         load: async () => (await repos()).settings,
       },
     ],
@@ -169,12 +183,14 @@ export const NOUNS: readonly Noun[] = [
           ['--secret', 'never show the value, and mask it in logs'],
           ['--visibility <visibility>', 'always or buildtime'],
         ],
+        needsServer: 'the server stores the values in Secrets',
         load: async () => (await vars()).set,
       },
       {
         usage: 'unset <names...>',
         summary: 'delete variables',
         options: [repo, group],
+        needsServer: 'the server stores the values in Secrets',
         load: async () => (await vars()).unset,
       },
     ],
@@ -191,16 +207,27 @@ export const NOUNS: readonly Noun[] = [
           ['-w, --wait', 'wait until they have ended, and fail if one does not pass'],
           ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 15m)'],
         ],
+        needsServer: resultsOfTests,
         load: async () => (await tests()).run,
       },
-      { usage: 'results [env]', summary: 'show the results', load: async () => (await tests()).results },
+      {
+        usage: 'results [env]',
+        summary: 'show the results',
+        needsServer: resultsOfTests,
+        load: async () => (await tests()).results,
+      },
     ],
   },
   {
     name: 'token',
     summary: 'API tokens',
     verbs: [
-      { usage: 'list', summary: 'list your API tokens', load: async () => (await tokens()).list },
+      {
+        usage: 'list',
+        summary: 'list your API tokens',
+        needsServer: tokensOfAccounts,
+        load: async () => (await tokens()).list,
+      },
       {
         usage: 'create <name>',
         summary: 'create an API token, and print it',
@@ -210,9 +237,15 @@ export const NOUNS: readonly Noun[] = [
           ['--group <ids...>', 'restrict it to groups'],
           ['--repo <ids...>', 'restrict it to repositories'],
         ],
+        needsServer: tokensOfAccounts,
         load: async () => (await tokens()).create,
       },
-      { usage: 'delete <name>', summary: 'delete an API token', load: async () => (await tokens()).remove },
+      {
+        usage: 'delete <name>',
+        summary: 'delete an API token',
+        needsServer: tokensOfAccounts,
+        load: async () => (await tokens()).remove,
+      },
     ],
   },
 ];
@@ -224,15 +257,16 @@ export const COMMANDS: readonly Leaf[] = [
     options: [
       ['-f, --follow', 'follow it to its end; continues after a lost connection'],
       ['--build <number>', 'of this build'],
-      ['-s, --service <name>', 'of this running service'],
-      ['--tail <lines>', 'only the last lines'],
+      ...serviceLog,
     ],
+    inPlugin: { summary: 'print the log of a service', options: [['-f, --follow', 'follow it'], ...serviceLog] },
     load: async () => (await import('./commands/logs.ts')).logs,
   },
   {
     usage: 'check <file>',
     summary: 'check a service file with the variables of the repository',
     options: [repo],
+    needsServer: 'the server reads service files',
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
@@ -244,16 +278,19 @@ export const COMMANDS: readonly Leaf[] = [
       ['--password-stdin', 'read the password from standard input'],
       ['--with-token', 'read a token from standard input'],
     ],
+    needsServer: 'with kubectl, your kubeconfig signs in',
     load: async () => (await import('./commands/login.ts')).login,
   },
   {
     usage: 'logout',
     summary: 'sign out, and end the token',
+    needsServer: 'with kubectl, your kubeconfig signs in',
     load: async () => (await import('./commands/login.ts')).logout,
   },
   {
     usage: 'context [name]',
     summary: 'list the servers that you are signed in to, or choose one',
+    needsServer: 'with kubectl, contexts are those of `kubectl config get-contexts`',
     load: async () => (await import('./commands/context.ts')).context,
   },
   {
@@ -263,12 +300,14 @@ export const COMMANDS: readonly Leaf[] = [
       ['-d, --data <json>', 'body; - reads standard input'],
       ['-F, --field <name=value...>', 'field of the body, such as gitRef.name=main'],
     ],
+    needsServer: 'it sends requests to the REST API',
     load: async () => (await import('./commands/api.ts')).api,
   },
   {
     usage: 'mcp',
     summary: 'serve the Model Context Protocol on standard input and output, for assistants',
     options: [['--allow-writes', 'let it spawn and build environments']],
+    needsServer: 'assistants use the REST API',
     load: async () => (await import('./commands/mcp.ts')).mcp,
   },
 ];

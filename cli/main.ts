@@ -10,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const called = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
-const name = called === 'kubectl-coppice' ? called : 'coppice';
+const name = called === 'kubectl-coppice' ? 'kubectl coppice' : 'coppice';
 // Without `await` at the top level, which the form of the bundle does not have.
 void runProgram(processIo(), name, process.argv.slice(2)).then((code) => {
   // Connections that are kept open would delay the end; what was written has to arrive first.

@@ -1,23 +1,32 @@
 import { Command, CommanderError, Option } from 'commander';
 import { COMMANDS, NOUNS, type Leaf } from './commands-table.ts';
-import { CliError, EXIT } from './errors.ts';
+import { CliError, EXIT, usageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { coloured, hasColours } from './output/colours.ts';
 import { FORMATS } from './output/formats.ts';
 import { visible } from './output/safe-text.ts';
+import type { Session } from './session.ts';
 
 declare const COPPICE_VERSION: string | undefined;
 
 /** The version that the build sets. */
 const version = typeof COPPICE_VERSION === 'undefined' ? 'development' : COPPICE_VERSION;
 
-/** Returns the command line's commands. @param name by which it was called */
-export function createProgram(io: Io, name: string): Command {
+/** How the program is called: by itself, or as a plugin of kubectl, where it works on custom resources. */
+export type ProgramName = 'coppice' | 'kubectl coppice';
+
+const PLUGIN = 'kubectl coppice';
+
+/** Returns the command line's commands. */
+export function createProgram(io: Io, name: ProgramName): Command {
   const program = new Command(name)
-    .description('Creates, watches and opens environments of a Coppice server.')
+    .description(
+      name === PLUGIN
+        ? 'Creates, watches and opens environments by their custom resources.'
+        : 'Creates, watches and opens environments of a Coppice server.',
+    )
     .version(version, '-V, --version', 'print the version')
     .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
-    .option('--context <name>', 'server to use; `context` lists them')
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void io.out.write(text),
@@ -27,41 +36,93 @@ export function createProgram(io: Io, name: string): Command {
     .showHelpAfterError(false)
     .showSuggestionAfterError(true)
     .exitOverride();
+  if (name === PLUGIN) {
+    program
+      .option('-n, --namespace <name>', 'namespace of a group, such as group-acme')
+      .option('--context <name>', 'context of the kubeconfig')
+      .option('--kubeconfig <file>', 'kubeconfig');
+  } else program.option('--context <name>', 'server to use; `context` lists them');
   for (const { name: noun, summary, verbs } of NOUNS) {
+    const [first] = verbs;
+    if (name === PLUGIN && verbs.every(({ needsServer }) => needsServer !== undefined)) {
+      addMissing(program, noun, first?.needsServer ?? '');
+      continue;
+    }
     const command = program.command(noun).description(summary).helpCommand(false);
-    for (const leaf of verbs) addLeaf(io, command, leaf);
+    for (const leaf of verbs) addLeaf(io, command, name, leaf);
   }
-  for (const leaf of COMMANDS) addLeaf(io, program, leaf);
-  program
-    .command('completion <shell>')
-    .description('print the completion script of bash, zsh or fish')
-    .action(async (shell: string) => {
-      const { completionScript } = await import('./commands/completion.ts');
-      io.out.write(completionScript(program, shell));
-    });
+  for (const leaf of COMMANDS) addLeaf(io, program, name, leaf);
+  addCompletion(io, program, name);
+  return program;
+}
+
+function addCompletion(io: Io, program: Command, name: ProgramName): void {
+  if (name === PLUGIN) {
+    program
+      .command('completion')
+      .description('print the program kubectl_complete-coppice, by which kubectl completes in all shells')
+      .action(async () => {
+        const { PLUGIN_COMPLETION } = await import('./commands/completion.ts');
+        io.out.write(PLUGIN_COMPLETION);
+      });
+  } else {
+    program
+      .command('completion <shell>')
+      .description('print the completion script of bash, zsh or fish')
+      .action(async (shell: string) => {
+        const { completionScript } = await import('./commands/completion.ts');
+        io.out.write(completionScript(program, shell));
+      });
+  }
   program
     .command('__complete [words...]', { hidden: true })
     .allowUnknownOption()
     .action(async (words: string[]) => {
       const { candidates } = await import('./commands/completion.ts');
-      io.out.write((await candidates(io, program, words)).map((word) => `${visible(word)}\n`).join(''));
+      const found = await candidates(await sessionOf(io, name, {}), program, words);
+      io.out.write(found.map((word) => `${visible(word)}\n`).join(''));
     });
-  return program;
 }
 
-function addLeaf(io: Io, parent: Command, { usage, summary, options = [], load }: Leaf): void {
+async function sessionOf(io: Io, name: ProgramName, options: Readonly<Record<string, unknown>>): Promise<Session> {
+  const { Given, Session: SessionOf } = await import('./session.ts');
+  const given = new Given(options);
+  if (name !== PLUGIN) return new SessionOf(io, given);
+  const { KubectlInstallation } = await import('./kubectl/installation.ts');
+  return new SessionOf(io, given, { installation: new KubectlInstallation(io, given) });
+}
+
+function addLeaf(io: Io, parent: Command, name: ProgramName, leaf: Leaf): void {
+  const { usage, needsServer, load } = leaf;
+  if (name === PLUGIN && needsServer !== undefined) {
+    addMissing(parent, usage.replace(/ .*/, ''), needsServer);
+    return;
+  }
+  const { summary, options = [] } = (name === PLUGIN ? leaf.inPlugin : undefined) ?? leaf;
   const command = parent.command(usage).description(summary);
   for (const [flags, description] of options) command.option(flags, description);
   command.action(async () => {
-    const [run, { Given, Session }] = await Promise.all([load(), import('./session.ts')]);
+    const [run, session] = await Promise.all([load(), sessionOf(io, name, command.optsWithGlobals())]);
     const args: unknown[] = command.processedArgs.flat();
     const texts = args.map((arg) => (typeof arg === 'string' ? arg : undefined));
-    await run(new Session(io, new Given(command.optsWithGlobals())), texts);
+    await run(session, texts);
   });
 }
 
+/** Adds a command that only explains which program has it. */
+function addMissing(parent: Command, name: string, why: string): void {
+  const path = parent.parent ? `${parent.name()} ${name}` : name;
+  parent
+    .command(`${name} [args...]`, { hidden: true })
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(() => {
+      throw usageError(`there is no ${PLUGIN} ${path}: ${why}. Use \`coppice ${path}\`, which signs in to the server`);
+    });
+}
+
 /** Runs a command line, and returns its exit code. @param args without the program's name */
-export async function runProgram(io: Io, name: string, args: readonly string[]): Promise<number> {
+export async function runProgram(io: Io, name: ProgramName, args: readonly string[]): Promise<number> {
   const program = createProgram(io, name);
   try {
     await program.parseAsync([...args], { from: 'user' });

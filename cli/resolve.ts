@@ -1,8 +1,8 @@
-import { RequestError, type Client } from './api/client.ts';
-import type { EnvironmentPage, GitRef, ListedEnvironment, ListedRepository, Overview } from './api/types.ts';
+import { RequestError } from './api/client.ts';
+import type { GitRef, ListedEnvironment, ListedRepository } from './api/types.ts';
 import { CliError, usageError } from './errors.ts';
 import { readCheckout, repositoryKey, type Checkout } from './git/checkout.ts';
-import { repositoryPath } from './paths.ts';
+import type { Installation, Kind } from './installation.ts';
 import type { Session } from './session.ts';
 import { nearest } from './suggest.ts';
 
@@ -10,21 +10,21 @@ const noCheckout = 'the current folder is not a git checkout with a remote';
 
 /** Returns the id of the named repository, or of the one that the checkout's remote is. @throws CliError */
 export async function repositoryId(session: Session, given = session.given.text('repo')): Promise<string> {
-  if (given !== undefined) return given;
+  if (given !== undefined) return given.includes('.') ? given : (session.installation.idInNamespace(given) ?? given);
   const checkout = await readCheckout(session.io.folder);
   if (!checkout) throw usageError(`${noCheckout}. Name the repository, such as acme.shop`);
-  return (await repositoryOf(session.client, checkout)).id;
+  return (await repositoryOf(session.installation, checkout)).id;
 }
 
 /** Finds the repository whose address is the checkout's remote. @throws CliError */
-export async function repositoryOf(client: Client, { remote }: Checkout): Promise<ListedRepository> {
+export async function repositoryOf(installation: Installation, { remote }: Checkout): Promise<ListedRepository> {
   const key = repositoryKey(remote);
-  const { repositories } = await client.get<Overview>('/api/overview', { limit: 1 });
+  const { repositories } = await installation.repositories();
   const found = repositories.filter(({ url }) => repositoryKey(url) === key);
   const [first, second] = found;
   if (!first) {
     throw new CliError(
-      `no repository of ${client.target.url} that you can see has the address of this checkout (${key}). ` +
+      `no repository of ${installation.name} that you can see has the address of this checkout (${key}). ` +
         'Add it with `coppice repo add`, or name another one',
     );
   }
@@ -55,39 +55,38 @@ export async function gitRef({ given, io }: Session): Promise<GitRef> {
 }
 
 /** Returns the environments of a ref: those with contents first, then the oldest first, as spawning reuses them. */
-export async function environmentsOf(client: Client, repository: string, ref: GitRef): Promise<ListedEnvironment[]> {
-  const found: ListedEnvironment[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { text: ref.name.slice(0, 100), type: ref.type, limit: 200, cursor };
-    const page: EnvironmentPage = await client.get(`${repositoryPath(repository)}/environments`, query);
-    found.push(...page.items.filter(({ gitRef: { name } }) => name === ref.name));
-    cursor = page.next;
-  } while (cursor !== undefined);
+async function environmentsOf(
+  installation: Installation,
+  repository: string,
+  { name, type }: GitRef,
+): Promise<ListedEnvironment[]> {
+  const similar = await installation.environments(repository, { text: name.slice(0, 100), type });
+  const found = similar.filter(({ gitRef }) => gitRef.name === name);
   const isEmpty = ({ status }: ListedEnvironment) => (status === 'empty' ? 1 : 0);
   return found.sort((a, b) => isEmpty(a) - isEmpty(b) || a.createdAt - b.createdAt);
 }
 
 /**
- * Returns the id of an environment: as given, of the given ref of the checkout's repository, or of the checkout's own.
+ * Returns the id of an environment: as given, of the name in the given namespace, of the given ref of the checkout's
+ * repository, or of the checkout's own.
  * @throws CliError
  */
 export async function environmentId(session: Session, given: string | undefined): Promise<string> {
   if (given !== undefined && /^[a-z0-9-]+\.[a-z0-9-]+$/.test(given)) return given;
-  const { client, io } = session;
+  const { installation, io, command } = session;
+  const named = given === undefined ? undefined : installation.idInNamespace(given);
+  if (named !== undefined) return named;
   const checkout = await readCheckout(io.folder);
   if (!checkout) throw usageError(`${noCheckout}. Name the environment, such as acme.shop-main`);
-  const { id } = await repositoryOf(client, checkout);
+  const { id } = await repositoryOf(installation, checkout);
   const name = given ?? checkout.branch;
   if (name === undefined) throw usageError('a commit is checked out, not a branch. Name the environment');
   for (const type of ['branch', 'tag', 'pull request'] as const) {
-    const [first] = await environmentsOf(client, id, { name, type });
+    const [first] = await environmentsOf(installation, id, { name, type });
     if (first) return first.id;
   }
-  throw new CliError(`${id} has no environment of ${name}. Create one with \`coppice env spawn\``);
+  throw new CliError(`${id} has no environment of ${name}. Create one with \`${command} env spawn\``);
 }
-
-type Kind = 'group' | 'repository' | 'environment';
 
 /** Runs requests for a named thing; if it does not exist, the error names the nearest one that does. */
 export async function suggesting<T>(session: Session, kind: Kind, name: string, run: () => Promise<T>): Promise<T> {
@@ -95,24 +94,13 @@ export async function suggesting<T>(session: Session, kind: Kind, name: string, 
     return await run();
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 404) throw error;
-    const names = await namesOf(session.client, kind, name);
+    const names = await session.installation.namesNear(kind, name);
     // It exists: something else does not.
     if (names.includes(name)) throw error;
     const near = nearest(name, names);
     const list = { group: 'group', repository: 'repo', environment: 'env' }[kind];
-    const hint = near === undefined ? `\`coppice ${list} list\` lists those that you can see` : `Did you mean ${near}?`;
+    const hint =
+      near === undefined ? `\`${session.command} ${list} list\` lists those that you can see` : `Did you mean ${near}?`;
     throw new CliError(`there is no ${kind} ${name}, or you cannot see it. ${hint}`, undefined, { cause: error });
   }
-}
-
-async function namesOf(client: Client, kind: Kind, name: string): Promise<string[]> {
-  const { groups, repositories, environments } = await client.get<Overview>('/api/overview', { limit: 200 });
-  if (kind === 'group') return groups.map(({ id }) => id);
-  if (kind === 'repository') return repositories.map(({ id }) => id);
-  // The overview has 200 environments at most.
-  const likely = repositories.filter(({ id }) => name.startsWith(id)).slice(0, 3);
-  const pages = await Promise.all(
-    likely.map(({ id }) => client.get<EnvironmentPage>(`${repositoryPath(id)}/environments`, { limit: 200 })),
-  );
-  return [...environments, ...pages.flatMap(({ items }) => items)].map(({ id }) => id);
 }

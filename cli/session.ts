@@ -1,6 +1,8 @@
 import { Client } from './api/client.ts';
+import { RestInstallation } from './api/rest-installation.ts';
 import { findTarget } from './config/target.ts';
 import { usageError } from './errors.ts';
+import type { Installation } from './installation.ts';
 import type { Io } from './io.ts';
 import { seconds } from './output/duration.ts';
 import type { Format } from './output/formats.ts';
@@ -50,19 +52,33 @@ export class Given {
 export class Session {
   readonly io: Io;
   readonly given: Given;
+  /** How messages name this program. */
+  readonly command: string;
   #client: Client | undefined;
+  #installation: Installation | undefined;
 
-  /** @param client the server; by default that of the options, variables or current context */
-  constructor(io: Io, given: Given, client?: Client) {
+  /**
+   * @param client the server; by default that of the options, variables or current context
+   * @param installation by default that of the server
+   */
+  constructor(io: Io, given: Given, { client, installation }: { client?: Client; installation?: Installation } = {}) {
     this.io = io;
     this.given = given;
     this.#client = client;
+    this.#installation = installation;
+    this.command = installation === undefined ? 'coppice' : 'kubectl coppice';
   }
 
   /** The server of the chosen context. @throws CliError if none is known */
   get client(): Client {
     this.#client ??= new Client(findTarget(this.io, this.given.text('context')));
     return this.#client;
+  }
+
+  /** What environments are in: the server's installation, or the cluster's. @throws CliError if none is known */
+  get installation(): Installation {
+    this.#installation ??= new RestInstallation(this.client);
+    return this.#installation;
   }
 
   /** @throws CliError */

@@ -15,9 +15,9 @@ interface Detail {
 export class RequestError extends CliError {
   readonly status: number;
 
-  constructor(status: number, message: string, details: readonly Detail[] = []) {
+  constructor(status: number, message: string, details: readonly Detail[] = [], options?: ErrorOptions) {
     const list = details.map(({ path, message: what }) => `\n  ${path === '' ? '' : `${path} `}${what}`).join('');
-    super(`${message}${list}`);
+    super(`${message}${list}`, undefined, options);
     this.name = 'RequestError';
     this.status = status;
   }

@@ -1,9 +1,6 @@
 import type { Command } from 'commander';
-import { Client } from '../api/client.ts';
-import type { SearchResults } from '../api/types.ts';
-import { findTarget } from '../config/target.ts';
 import { usageError } from '../errors.ts';
-import type { Io } from '../io.ts';
+import type { Session } from '../session.ts';
 
 const scripts: Readonly<Record<string, (name: string) => string>> = {
   bash: (name) => `_${name}() {
@@ -33,11 +30,16 @@ export function completionScript(program: Command, shell: string): string {
   return script(program.name());
 }
 
+/** kubectl runs the program of this name for the words after `kubectl coppice`. */
+export const PLUGIN_COMPLETION = `#!/bin/sh
+exec kubectl-coppice __complete -- "$@"
+`;
+
 /** Completion must not delay typing for long. */
 const maxMs = 2000;
 
 /** Returns what can stand in place of the last of these words. */
-export async function candidates(io: Io, program: Command, words: readonly string[]): Promise<string[]> {
+export async function candidates(session: Session, program: Command, words: readonly string[]): Promise<string[]> {
   const typed = words.at(-1) ?? '';
   let command = program;
   let count = 0;
@@ -49,21 +51,19 @@ export async function candidates(io: Io, program: Command, words: readonly strin
   const options = [...command.options, ...(command === program ? [] : program.options)].flatMap(
     ({ long }) => long ?? [],
   );
-  const names = command.commands.map((one) => one.name()).filter((name) => !name.startsWith('_'));
+  const visible = new Set(command.createHelp().visibleCommands(command));
+  const names = command.commands.filter((one) => visible.has(one)).map((one) => one.name());
   const argument = command.registeredArguments[count]?.name();
-  const found = typed.startsWith('-') ? options : [...names, ...(await idsFor(io, argument, typed))];
+  const found = typed.startsWith('-') ? options : [...names, ...(await idsFor(session, argument, typed))];
   return found.filter((word) => word.startsWith(typed));
 }
 
 /** Returns ids of environments or repositories that contain the text; none while the server cannot be asked. */
-async function idsFor(io: Io, argument: string | undefined, text: string): Promise<string[]> {
+async function idsFor(session: Session, argument: string | undefined, text: string): Promise<string[]> {
   const kind = argument === 'env' ? 'environment' : argument === 'repo' ? 'repository' : undefined;
   if (kind === undefined) return [];
   try {
-    const client = new Client(findTarget(io, undefined));
-    const query = { text: text === '' ? '.' : text, limit: 50 };
-    const { results } = await client.get<SearchResults>('/api/search', query, AbortSignal.timeout(maxMs));
-    return results.filter((result) => result.kind === kind).map(({ item: { id } }) => id);
+    return await session.installation.idsWith(kind, text, AbortSignal.timeout(maxMs));
   } catch {
     // An error message between the typed words would help nobody.
     return [];

@@ -1,22 +1,15 @@
 import { spawn } from 'node:child_process';
-import { changes } from '../api/events.ts';
 import { RequestError } from '../api/client.ts';
-import type {
-  EnvironmentPage,
-  EnvironmentView,
-  ListedEnvironment,
-  Overview,
-  SpawnBody,
-  SpawnedView,
-} from '../api/types.ts';
+import type { EnvironmentView, ListedEnvironment, SpawnBody } from '../api/types.ts';
 import { CliError, usageError } from '../errors.ts';
+import type { EnvironmentRequest } from '../installation.ts';
 import { note, write } from '../io.ts';
 import { listedOf } from '../listed.ts';
 import { seconds } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
-import { visible } from '../output/safe-text.ts';
+import { visible, visibleJson } from '../output/safe-text.ts';
 import { tableText } from '../output/table.ts';
-import { environmentPath, repositoryPath, required } from '../paths.ts';
+import { required } from '../paths.ts';
 import { environmentId, gitRef, repositoryId, repositoryOf, suggesting } from '../resolve.ts';
 import { readCheckout } from '../git/checkout.ts';
 import type { Run, Session } from '../session.ts';
@@ -27,42 +20,31 @@ const shown = (session: Session) => shownEnvironments(session.io.now);
 
 /** Reads an environment without starting a build. */
 export function readEnvironment(session: Session, id: string): Promise<EnvironmentView> {
-  const read = () => session.client.get<EnvironmentView>(environmentPath(id), { build: false });
-  return suggesting(session, 'environment', id, read);
-}
-
-async function pagesOf(session: Session, repository: string): Promise<ListedEnvironment[]> {
-  const items: ListedEnvironment[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: EnvironmentPage = await session.client.get(`${repositoryPath(repository)}/environments`, {
-      ...{ limit: 200, cursor, sort: 'name' },
-      ...{ state: session.given.text('state'), health: session.given.text('health'), text: session.given.text('text') },
-    });
-    items.push(...page.items);
-    cursor = page.next;
-  } while (cursor !== undefined);
-  return items;
+  return suggesting(session, 'environment', id, () => session.installation.environment(id));
 }
 
 /** The repositories to list: the named one, that of the checkout, or all. */
-async function listedRepositories(session: Session): Promise<string[]> {
-  const { client, given, io } = session;
+async function listedRepositories({ installation, given, io }: Session): Promise<string[]> {
   const named = given.text('repo');
   if (named !== undefined) return [named];
   if (!given.flag('all')) {
     const checkout = await readCheckout(io.folder);
-    if (checkout) return [(await repositoryOf(client, checkout)).id];
+    if (checkout) return [(await repositoryOf(installation, checkout)).id];
   }
-  return (await client.get<Overview>('/api/overview', { limit: 1 })).repositories.map(({ id }) => id);
+  return (await installation.repositories()).repositories.map(({ id }) => id);
 }
 
 export const list: Run = async (session) => {
+  const { installation, given } = session;
   const repositories = await listedRepositories(session);
+  const filter = { state: given.text('state'), health: given.text('health'), text: given.text('text') };
   const lists = [];
-  for (const id of repositories) lists.push(await suggesting(session, 'repository', id, () => pagesOf(session, id)));
-  await printList(session.io, session.format, lists.flat(), shown(session));
-  if (session.given.flag('watch')) await watch(session, ({ rid }) => repositories.includes(rid));
+  for (const id of repositories) {
+    lists.push(await suggesting(session, 'repository', id, () => installation.environments(id, filter)));
+  }
+  const items = lists.flat();
+  await printList(session.io, session.format, items, shown(session));
+  if (given.flag('watch')) await watch(session, undefined, items, ({ rid }) => repositories.includes(rid));
 };
 
 export const get: Run = async (session, [name]) => {
@@ -72,7 +54,7 @@ export const get: Run = async (session, [name]) => {
   if (format === 'json' || format === 'yaml') await printValue(io, format, view);
   else await printItem(io, format, listedOf(view), shown(session));
   if (format === 'table' || format === 'wide') await printServices(session, view);
-  if (session.given.flag('watch')) await watch(session, (item) => item.id === id);
+  if (session.given.flag('watch')) await watch(session, id, [listedOf(view)], () => true);
 };
 
 async function printServices({ io, format }: Session, { services, problem, weburl }: EnvironmentView): Promise<void> {
@@ -90,15 +72,19 @@ async function printServices({ io, format }: Session, { services, problem, webur
   if (problem) await write(io.out, `\n${visible(`${problem.reason}: ${problem.message}`)}\n`);
 }
 
-/** Prints a row for each change, until it is interrupted. */
-async function watch(session: Session, isWatched: (item: ListedEnvironment) => boolean): Promise<void> {
-  const { io, client, format } = session;
-  for await (const event of changes(client, new AbortController().signal)) {
-    if (event.type !== 'change' || event.change.kind !== 'environment') continue;
-    if (event.change.change === 'deleted') continue;
-    const { item } = event.change;
-    if (!isWatched(item)) continue;
-    if (format === 'json') await write(io.out, `${JSON.stringify(item)}\n`);
+/** Prints a row for each change to what was printed, until it is interrupted. */
+async function watch(
+  session: Session,
+  id: string | undefined,
+  printed: readonly ListedEnvironment[],
+  isWatched: (item: ListedEnvironment) => boolean,
+): Promise<void> {
+  const { io, installation, format } = session;
+  const versions = new Map(printed.map((item) => [item.id, item.version]));
+  for await (const { now: item } of installation.changes(id, new AbortController().signal)) {
+    if (item === 'deleted' || !isWatched(item) || versions.get(item.id) === item.version) continue;
+    versions.set(item.id, item.version);
+    if (format === 'json') await write(io.out, `${visibleJson(JSON.stringify(item))}\n`);
     else if (format === 'yaml' || format === 'name') await printItem(io, format, item, shown(session));
     else await write(io.out, tableText(shownColumns(session), [item]).split('\n').slice(1).join('\n'));
   }
@@ -109,7 +95,7 @@ function shownColumns(session: Session) {
 }
 
 export const spawnEnvironment: Run = async (session, [named]) => {
-  const { client, given } = session;
+  const { installation, given } = session;
   const repository = await repositoryId(session, named ?? given.text('repo'));
   const ttl = given.seconds('ttl');
   const name = given.text('name');
@@ -120,8 +106,7 @@ export const spawnEnvironment: Run = async (session, [named]) => {
     ...(ttl !== undefined && { ttl }),
     ...(name !== undefined && { name }),
   };
-  const send = () => client.send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
-  const spawned = await suggesting(session, 'repository', repository, send);
+  const spawned = await suggesting(session, 'repository', repository, () => installation.spawn(repository, body));
   note(session.io, `${spawned.id}: ${spawned.reused === true ? 'requested for the existing environment' : 'created'}`);
   const commit = given.text('commit');
   if (given.flag('wait') && body.build !== false) {
@@ -136,35 +121,26 @@ export const spawnEnvironment: Run = async (session, [named]) => {
 };
 
 async function printEnvironment(session: Session, id: string): Promise<void> {
-  const view = await session.client.get<EnvironmentView>(environmentPath(id), { build: false });
-  const { io, format } = session;
+  const { io, format, installation } = session;
+  const view = await installation.environment(id);
   if (format === 'json' || format === 'yaml') await printValue(io, format, view);
   else await printItem(io, format, listedOf(view), shown(session));
 }
 
-/** Builds an environment; one without contents gets them first, as `request` says. */
-async function request(
-  session: Session,
-  name: string | undefined,
-  method: 'POST' | 'PUT' | 'DELETE',
-  path: string,
-  body?: object,
-) {
+async function send(session: Session, name: string | undefined, request: EnvironmentRequest) {
   const id = await environmentId(session, name);
-  const send = () =>
-    session.client.send<EnvironmentView>(method, `${environmentPath(id)}${path}`, { ...(body && { body }) });
-  const view = await suggesting(session, 'environment', id, send);
+  const view = await suggesting(session, 'environment', id, () => session.installation.request(id, request));
   return { id, view };
 }
 
 export const build: Run = async (session, [name]) => {
-  const { id, view } = await request(session, name, 'POST', '/build');
+  const { id, view } = await send(session, name, { name: 'build' });
   if (session.given.flag('wait')) await waitForBuild(session, id, view.request?.id);
   await printEnvironment(session, id);
 };
 
 export const rebuild: Run = async (session, [name]) => {
-  const { id, view } = await request(session, name, 'POST', '/rebuild');
+  const { id, view } = await send(session, name, { name: 'rebuild' });
   if (session.given.flag('wait')) await waitForBuild(session, id, view.request?.id);
   await printEnvironment(session, id);
 };
@@ -172,13 +148,16 @@ export const rebuild: Run = async (session, [name]) => {
 export const create: Run = async (session, [name]) => {
   const ttl = session.given.seconds('ttl');
   const isBuilt = !session.given.flag('noBuild');
-  const { id, view } = await request(session, name, 'PUT', '', { build: isBuilt, ...(ttl !== undefined && { ttl }) });
+  const { id, view } = await send(session, name, {
+    ...{ name: 'create', build: isBuilt },
+    ...(ttl !== undefined && { ttl }),
+  });
   if (session.given.flag('wait') && isBuilt) await waitForBuild(session, id, view.request?.id);
   await printEnvironment(session, id);
 };
 
 export const remove: Run = async (session, [name]) => {
-  const { id } = await request(session, name, 'DELETE', '');
+  const { id } = await send(session, name, { name: 'delete' });
   if (session.given.flag('wait')) await untilEmpty(session, id);
   note(session.io, `${id}: ${session.given.flag('wait') ? 'deleted' : 'is being deleted'}`);
 };
@@ -195,7 +174,7 @@ async function untilEmpty(session: Session, id: string): Promise<void> {
 export const ttl: Run = async (session, [first, second]) => {
   // With one argument, it is the duration, for the checkout's environment.
   const [name, text] = second === undefined ? [undefined, first] : [first, second];
-  const { id } = await request(session, name, 'POST', '/ttl', { ttl: seconds(required(text, 'DURATION')) });
+  const { id } = await send(session, name, { name: 'ttl', ttl: seconds(required(text, 'DURATION')) });
   await printEnvironment(session, id);
 };
 

@@ -101,7 +101,7 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       inputSchema: { environment, state: z.enum(WAITED_FOR), seconds: z.int().min(1).max(600).default(120) },
     },
     async ({ environment: id, state, seconds }) => {
-      const waiting = new Session(session.io, new Given({ timeout: String(seconds) }), client);
+      const waiting = new Session(session.io, new Given({ timeout: String(seconds) }), { client });
       return untrusted((await waitForState(waiting, id, state)) ?? { id, status: 'deleted' });
     },
   );

@@ -1,4 +1,4 @@
-import type { ListedRepository, Overview, RepositorySettingsView, RepositoryView } from '../api/types.ts';
+import type { ListedRepository, RepositorySettingsView, RepositoryView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
 import { readCheckout } from '../git/checkout.ts';
 import { note } from '../io.ts';
@@ -9,12 +9,12 @@ import { repositoryId, suggesting } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_REPOSITORIES } from '../shown.ts';
 
-export const list: Run = async ({ client, io, format, given }) => {
-  const { repositories, truncated } = await client.get<Overview>('/api/overview', { limit: 1 });
+export const list: Run = async ({ installation, io, format, given }) => {
+  const { repositories, isTruncated } = await installation.repositories();
   const group = given.text('group');
   const items = repositories.filter(({ gid }) => group === undefined || gid === group);
   await printList<ListedRepository>(io, format, items, SHOWN_REPOSITORIES);
-  if (truncated === true) note(io, 'there are more repositories, which are not listed');
+  if (isTruncated) note(io, 'there are more repositories, which are not listed');
 };
 
 /** The parameter that holds the secret of each type. */
@@ -70,8 +70,7 @@ async function printRepository({ io, format }: Session, view: RepositoryView): P
 
 export const sync: Run = async (session, [name]) => {
   const id = await repositoryId(session, name);
-  const send = () => session.client.send<RepositoryView>('POST', `${repositoryPath(id)}/sync`);
-  await suggesting(session, 'repository', id, send);
+  await suggesting(session, 'repository', id, () => session.installation.sync(id));
   note(session.io, `${id}: its refs are being read`);
 };
 

@@ -1,29 +1,28 @@
 import { RequestError } from '../api/client.ts';
-import type { EffectiveVariables, RepositorySettingsView, VariableView } from '../api/types.ts';
+import type { VariableView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
 import { note } from '../io.ts';
 import { pair } from '../nested.ts';
 import { printList } from '../output/print.ts';
-import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
+import { groupPath, repositoryPath } from '../paths.ts';
 import { environmentId, repositoryId, suggesting } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_VARIABLES } from '../shown.ts';
 
 export const list: Run = async (session) => {
-  const { client, io, format, given } = session;
+  const { installation, io, format, given } = session;
   const environment = given.text('env');
   if (environment !== undefined) {
     const id = await environmentId(session, environment);
-    const read = () => client.get<EffectiveVariables>(`${environmentPath(id)}/variables`);
+    const read = () => installation.variables({ kind: 'environment', id });
     const { applies, variables } = await suggesting(session, 'environment', id, read);
     await printList(io, format, variables, SHOWN_VARIABLES);
     if (!applies) note(io, 'the code of this environment is not trusted, so it gets none of these variables');
     return;
   }
   const owner = await ownerOf(session);
-  const read = () => client.get<Pick<RepositorySettingsView, 'variables'>>(`${owner.path}/settings`);
-  const { variables } = await suggesting(session, owner.kind, owner.id, read);
-  await printList<VariableView>(io, format, variables, SHOWN_VARIABLES);
+  const { variables } = await suggesting(session, owner.kind, owner.id, () => installation.variables(owner));
+  await printList(io, format, variables, SHOWN_VARIABLES);
 };
 
 /** Sets variables given as NAME=VALUE; the value of a NAME alone is read from standard input. */

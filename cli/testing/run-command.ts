@@ -1,5 +1,5 @@
 import type { Io } from '../io.ts';
-import { runProgram } from '../program.ts';
+import { runProgram, type ProgramName } from '../program.ts';
 
 export interface Ran {
   code: number;
@@ -12,11 +12,12 @@ export interface RunOptions {
   folder?: string;
   input?: string;
   isTerminal?: boolean;
+  name?: ProgramName;
 }
 
 /** Runs a command line in this process, with streams that are kept. */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, folder = '/', input = '', isTerminal = false } = options;
+  const { env = {}, folder = '/', input = '', isTerminal = false, name = 'coppice' } = options;
   const texts = { out: '', err: '' };
   const sink = (name: 'out' | 'err'): Io['out'] => ({
     write: (text) => {
@@ -30,6 +31,6 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     isTerminal: { in: false, out: isTerminal, err: false },
     readInput: () => Promise.resolve(input),
   };
-  const code = await runProgram(io, 'coppice', args);
+  const code = await runProgram(io, name, args);
   return { code, ...texts };
 }

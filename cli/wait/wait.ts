@@ -1,12 +1,8 @@
-import { changes } from '../api/events.ts';
-import { endOfLog } from '../api/log.ts';
 import { deadline } from '../api/client.ts';
-import type { BuildView, EnvironmentView, ListedEnvironment } from '../api/types.ts';
+import type { BuildView, ListedEnvironment } from '../api/types.ts';
 import { CliError } from '../errors.ts';
 import { note } from '../io.ts';
-import { listedOf } from '../listed.ts';
 import { startProgress } from '../output/progress.ts';
-import { environmentPath } from '../paths.ts';
 import type { Session } from '../session.ts';
 import { stageText } from './stage-text.ts';
 
@@ -15,7 +11,7 @@ const defaultSeconds = 30 * 60;
 const shownLogLines = 40;
 
 /**
- * Waits until an environment reaches a state, which the change stream reports, and shows its stage meanwhile.
+ * Waits until an environment reaches a state, and shows its stage meanwhile.
  * @param judge returns the result when the wait is over, and throws when it never will be
  * @throws CliError with exit code 8 when the time is over
  */
@@ -24,19 +20,13 @@ export async function waitFor<T>(
   id: string,
   judge: (now: ListedEnvironment | 'deleted') => Promise<T | undefined> | T | undefined,
 ): Promise<T> {
-  const { client, io, given } = session;
+  const { installation, io, given } = session;
   const timeout = deadline(given.seconds('timeout') ?? defaultSeconds, `${id} is not as it should be`);
   const ended = new AbortController();
   const signal = AbortSignal.any([timeout.signal, ended.signal]);
   const progress = startProgress(io);
-  const read = async () => listedOf(await client.get<EnvironmentView>(environmentPath(id), { build: false }, signal));
   try {
-    for await (const event of changes(client, signal)) {
-      let now: ListedEnvironment | 'deleted';
-      if (event.type === 'ready') continue;
-      else if (event.type === 'reset') now = await read();
-      else if (event.change.kind !== 'environment' || event.change.id !== id) continue;
-      else now = event.change.change === 'deleted' ? 'deleted' : event.change.item;
+    for await (const { now } of installation.changes(id, signal)) {
       if (now !== 'deleted') progress.show(stageText(now));
       const result = await judge(now);
       if (result !== undefined) return result;
@@ -56,18 +46,17 @@ export async function waitFor<T>(
  * @throws CliError if it ends in another way
  */
 export async function waitForBuild(session: Session, id: string, request: string | undefined): Promise<BuildView> {
-  const { client, io } = session;
-  const path = `${environmentPath(id)}/build`;
+  const { installation, io } = session;
   const build = await waitFor(session, id, async (now) => {
     if (now === 'deleted') throw new CliError(`${id} was deleted`);
-    const found = await client.get<BuildView>(path, { request });
+    const found = await installation.build(id, request);
     if (found.result !== 'pending' && found.result !== 'running') return found;
     if (found.result === 'pending' && now.health === 'failed') throw failed(now);
     return undefined;
   });
   if (build.result === 'succeeded') return build;
   if (build.result === 'failed') {
-    for (const line of await endOfLog(client, id, build.number, shownLogLines)) note(io, line);
+    for (const line of await installation.endOfBuildLog(id, build.number, shownLogLines)) note(io, line);
   }
   const why = build.message === undefined ? '' : `: ${build.message}`;
   throw new CliError(`build ${build.number ?? ''} of ${id} ${outcomes[build.result]}${why}`.replace('  ', ' '));

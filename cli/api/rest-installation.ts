@@ -1,0 +1,173 @@
+import type { BuildLogMessage } from '../../build-logs/message.ts';
+import type {
+  EnvironmentChange,
+  EnvironmentFilter,
+  EnvironmentRequest,
+  Installation,
+  Kind,
+  LogQuery,
+  LogReader,
+  Variables,
+  VariablesOwner,
+} from '../installation.ts';
+import { listedOf } from '../listed.ts';
+import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
+import type { Client, Method } from './client.ts';
+import { changes } from './events.ts';
+import { textOf } from './http.ts';
+import { endOfLog, followLog } from './log.ts';
+import type {
+  BuildView,
+  EffectiveVariables,
+  EnvironmentPage,
+  EnvironmentView,
+  GroupItem,
+  ListedEnvironment,
+  Overview,
+  RepositorySettingsView,
+  SearchResults,
+  SpawnBody,
+  SpawnedView,
+} from './types.ts';
+
+/** The installation of a server, by its REST API. */
+export class RestInstallation implements Installation {
+  readonly name: string;
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+    this.name = client.target.url;
+  }
+
+  idInNamespace(): undefined {
+    return undefined;
+  }
+
+  groups(): Promise<GroupItem[]> {
+    return this.#client.get('/api/groups');
+  }
+
+  async repositories() {
+    const { repositories, truncated } = await this.#client.get<Overview>('/api/overview', { limit: 1 });
+    return { repositories, isTruncated: truncated === true };
+  }
+
+  async environments(repository: string, { text, ...filter }: EnvironmentFilter): Promise<ListedEnvironment[]> {
+    const items: ListedEnvironment[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: EnvironmentPage = await this.#client.get(`${repositoryPath(repository)}/environments`, {
+        ...{ limit: 200, cursor, sort: 'name', text, ...filter },
+      });
+      items.push(...page.items);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    return items;
+  }
+
+  environment(id: string, signal?: AbortSignal): Promise<EnvironmentView> {
+    return this.#client.get(environmentPath(id), { build: false }, signal);
+  }
+
+  async *changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange> {
+    for await (const event of changes(this.#client, signal)) {
+      if (event.type === 'ready') continue;
+      if (event.type === 'reset') {
+        if (id !== undefined) yield { id, now: listedOf(await this.environment(id, signal)) };
+        continue;
+      }
+      const { change } = event;
+      if (change.kind !== 'environment' || (id !== undefined && change.id !== id)) continue;
+      yield { id: change.id, now: change.change === 'deleted' ? 'deleted' : change.item };
+    }
+  }
+
+  build(id: string, request: string | undefined): Promise<BuildView> {
+    return this.#client.get(`${environmentPath(id)}/build`, { request });
+  }
+
+  spawn(repository: string, body: SpawnBody): Promise<SpawnedView> {
+    return this.#client.send('POST', `${repositoryPath(repository)}/spawn`, { body });
+  }
+
+  request(id: string, request: EnvironmentRequest): Promise<EnvironmentView> {
+    const { name, ...body } = request;
+    const [method, path] = endpoints[name];
+    return this.#client.send(method, `${environmentPath(id)}${path}`, {
+      ...(Object.keys(body).length > 0 && { body }),
+    });
+  }
+
+  async sync(repository: string): Promise<void> {
+    await this.#client.send('POST', `${repositoryPath(repository)}/sync`);
+  }
+
+  async variables({ kind, id }: VariablesOwner): Promise<Variables> {
+    if (kind === 'environment') return this.#client.get<EffectiveVariables>(`${environmentPath(id)}/variables`);
+    const path = kind === 'group' ? groupPath(id) : repositoryPath(id);
+    const { variables } = await this.#client.get<Pick<RepositorySettingsView, 'variables'>>(`${path}/settings`);
+    return { applies: true, variables };
+  }
+
+  async readLog(id: string, { service, build, tail, follow }: LogQuery, reader: LogReader): Promise<void> {
+    const client = this.#client;
+    const path =
+      service === undefined
+        ? `${environmentPath(id)}/build/logs`
+        : `${environmentPath(id)}/services/${encodeURIComponent(service)}/logs`;
+    if (follow) {
+      const { onMessage, onReconnect } = reader;
+      const query = { build, ...(service !== undefined && { tail }) };
+      await followLog({ client, path, query, onMessage, onReconnect });
+    } else if (service !== undefined) {
+      const response = await client.open('GET', path, { query: { tail } });
+      const lines = (await textOf(response)).split('\n').filter((line) => line !== '');
+      // The same server declares this form; see docs/reference/rest-api.md.
+      for (const line of lines) await reader.onMessage(JSON.parse(line) as BuildLogMessage);
+    } else if (tail !== undefined) {
+      for (const line of await this.endOfBuildLog(id, build, tail)) await reader.onLine(line);
+    } else {
+      const response = await client.open('GET', path, { query: { build }, headers: { accept: 'text/plain' } });
+      let rest = '';
+      response.setEncoding('utf8');
+      for await (const chunk of response) {
+        const lines = (rest + String(chunk)).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) await reader.onLine(line);
+      }
+      if (rest !== '') await reader.onLine(rest);
+    }
+  }
+
+  endOfBuildLog(id: string, build: number | undefined, lines: number): Promise<string[]> {
+    return endOfLog(this.#client, id, build, lines);
+  }
+
+  async namesNear(kind: Kind, name: string): Promise<string[]> {
+    const overview = await this.#client.get<Overview>('/api/overview', { limit: 200 });
+    const { groups, repositories, environments } = overview;
+    if (kind === 'group') return groups.map(({ id }) => id);
+    if (kind === 'repository') return repositories.map(({ id }) => id);
+    // The overview has 200 environments at most.
+    const likely = repositories.filter(({ id }) => name.startsWith(id)).slice(0, 3);
+    const pages = await Promise.all(
+      likely.map(({ id }) => this.#client.get<EnvironmentPage>(`${repositoryPath(id)}/environments`, { limit: 200 })),
+    );
+    return [...environments, ...pages.flatMap(({ items }) => items)].map(({ id }) => id);
+  }
+
+  async idsWith(kind: 'repository' | 'environment', text: string, signal: AbortSignal): Promise<string[]> {
+    const query = { text: text === '' ? '.' : text, limit: 50 };
+    const { results } = await this.#client.get<SearchResults>('/api/search', query, signal);
+    return results.filter((result) => result.kind === kind).map(({ item: { id } }) => id);
+  }
+}
+
+const endpoints: Readonly<Record<EnvironmentRequest['name'], readonly [method: Method, path: string]>> = {
+  build: ['POST', '/build'],
+  rebuild: ['POST', '/rebuild'],
+  create: ['PUT', ''],
+  delete: ['DELETE', ''],
+  ttl: ['POST', '/ttl'],
+};

@@ -1,0 +1,96 @@
+import type { BuildLogMessage } from '../build-logs/message.ts';
+import type {
+  BuildView,
+  EnvironmentView,
+  GitRef,
+  GroupItem,
+  ListedEnvironment,
+  ListedRepository,
+  SpawnBody,
+  SpawnedView,
+  VariableView,
+} from './api/types.ts';
+
+/** Which environments of a repository are listed. The texts are those of the options of the same names. */
+export interface EnvironmentFilter {
+  state?: string | undefined;
+  health?: string | undefined;
+  text?: string | undefined;
+  type?: GitRef['type'];
+}
+
+/** A request to an environment that exists. */
+export type EnvironmentRequest =
+  | { name: 'build' | 'rebuild' | 'delete' }
+  | { name: 'create'; build: boolean; ttl?: number }
+  | { name: 'ttl'; ttl: number };
+
+export type Kind = 'group' | 'repository' | 'environment';
+
+/** What has variables; those of an environment are the ones in effect there. */
+export interface VariablesOwner {
+  kind: Kind;
+  id: string;
+}
+
+export interface Variables {
+  /** False for code that is not trusted: it gets none of them. */
+  applies: boolean;
+  variables: (VariableView & { from?: string })[];
+}
+
+/** An environment that was created or changed, or that is gone. */
+export interface EnvironmentChange {
+  id: string;
+  now: ListedEnvironment | 'deleted';
+}
+
+export interface LogQuery {
+  /** The log of this running service instead of that of a build. */
+  service?: string | undefined;
+  build?: number | undefined;
+  tail?: number | undefined;
+  follow: boolean;
+}
+
+/** Takes what a log consists of: messages, or plain lines where a whole build log is read. */
+export interface LogReader {
+  onMessage: (message: BuildLogMessage) => Promise<void>;
+  onLine: (line: string) => Promise<void>;
+  onReconnect: (why: string) => void;
+}
+
+/**
+ * An installation of Coppice, by its REST API or by its custom resources. What does not exist, or cannot be seen, is a
+ * RequestError with the status 404.
+ */
+export interface Installation {
+  /** What messages call it: the server's address, or the cluster. */
+  readonly name: string;
+  /** Returns the id of an object of the group whose namespace the options name; undefined if they name none. */
+  idInNamespace(name: string): string | undefined;
+  groups(): Promise<GroupItem[]>;
+  repositories(): Promise<{ repositories: ListedRepository[]; isTruncated: boolean }>;
+  environments(repository: string, filter: EnvironmentFilter): Promise<ListedEnvironment[]>;
+  /** Reads an environment without starting a build. */
+  environment(id: string, signal?: AbortSignal): Promise<EnvironmentView>;
+  /**
+   * Returns changes until the signal ends it, and continues after a lost connection. Of the environment of an `id`, it
+   * first returns the state.
+   */
+  changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange>;
+  /** Returns the build that a request started or joined; without one, the current build. */
+  build(id: string, request: string | undefined): Promise<BuildView>;
+  spawn(repository: string, body: SpawnBody): Promise<SpawnedView>;
+  request(id: string, request: EnvironmentRequest): Promise<EnvironmentView>;
+  /** Requests that the refs of a repository are read now. */
+  sync(repository: string): Promise<void>;
+  variables(owner: VariablesOwner): Promise<Variables>;
+  readLog(id: string, query: LogQuery, reader: LogReader): Promise<void>;
+  /** Returns the last lines of a build's log, or where to read it; none if it is not kept. */
+  endOfBuildLog(id: string, build: number | undefined, lines: number): Promise<string[]>;
+  /** Returns the names among which the nearest one to a mistyped name is looked for. */
+  namesNear(kind: Kind, name: string): Promise<string[]>;
+  /** Returns the ids of environments or repositories that contain a text. */
+  idsWith(kind: 'repository' | 'environment', text: string, signal: AbortSignal): Promise<string[]>;
+}

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { CliError, codeOf } from '../errors.ts';
+import { note, type Io } from '../io.ts';
+import type { Given } from '../session.ts';
+import { ErrorOutput, refusalOf } from './refusal.ts';
+
+export interface KubectlOptions {
+  /** What it reads from standard input; nothing by default. */
+  input?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Runs the kubectl of the PATH, with the kubeconfig and context of the options. No shell reads the arguments. */
+export class Kubectl {
+  readonly #io: Io;
+  readonly #flags: readonly string[];
+
+  constructor(io: Io, given: Given) {
+    this.#io = io;
+    this.#flags = (['context', 'kubeconfig'] as const).flatMap((name) => {
+      const value = given.text(name);
+      return value === undefined ? [] : [`--${name}=${value}`];
+    });
+  }
+
+  /** Runs kubectl, and returns what it prints. @throws ApiError or CliError if it fails */
+  async text(args: readonly string[], options: KubectlOptions = {}): Promise<string> {
+    const chunks: string[] = [];
+    for await (const chunk of this.#output(args, options)) chunks.push(chunk);
+    options.signal?.throwIfAborted();
+    return chunks.join('');
+  }
+
+  /** Runs kubectl, and returns each line that it prints, until it or the signal ends. @throws ApiError or CliError */
+  async *lines(args: readonly string[], options: KubectlOptions = {}): AsyncGenerator<string> {
+    let rest = '';
+    for await (const chunk of this.#output(args, options)) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+    if (rest !== '') yield rest;
+  }
+
+  async *#output(args: readonly string[], { input, signal }: KubectlOptions): AsyncGenerator<string> {
+    const { child, exitCode } = await this.#start(args);
+    const stop = () => child.kill();
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted === true) stop();
+    try {
+      child.stdin.end(input);
+      const report = this.#report(child.stderr);
+      child.stdout.setEncoding('utf8');
+      for await (const chunk of child.stdout) yield String(chunk);
+      const [text, code] = await Promise.all([report, exitCode]);
+      if (signal?.aborted !== true && code !== 0) throw refusalOf(text);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  async #start(args: readonly string[]): Promise<{
+    child: ChildProcessWithoutNullStreams;
+    exitCode: Promise<number | null>;
+  }> {
+    const child = spawn('kubectl', [...args, ...this.#flags], { env: this.#io.env, cwd: this.#io.folder });
+    const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
+    // A kubectl that ends before it has read its input reports why.
+    child.stdin.on('error', () => undefined);
+    try {
+      await once(child, 'spawn');
+    } catch (error) {
+      const isMissing = codeOf(error) === 'ENOENT';
+      const why = isMissing
+        ? 'kubectl was not found. Install it in a folder of PATH'
+        : `kubectl cannot be run: ${String(error)}`;
+      throw new CliError(why, undefined, { cause: error });
+    }
+    return { child, exitCode };
+  }
+
+  /** Returns the report of the end, and shows other lines at once, such as the code of a login in a browser. */
+  async #report(stderr: Readable): Promise<string> {
+    const output = new ErrorOutput();
+    let rest = '';
+    const take = (line: string) => {
+      const shown = output.take(line);
+      if (shown !== undefined) note(this.#io, shown);
+    };
+    stderr.setEncoding('utf8');
+    for await (const chunk of stderr) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      lines.forEach(take);
+    }
+    take(rest);
+    return output.report;
+  }
+}
