@@ -174,6 +174,12 @@ test('creates, lists and deletes API tokens', async () => {
   expect((await run('group list', { env: limited })).code).toBe(4);
 });
 
+test('creates an environment without a build', async () => {
+  const args = 'env spawn acme.shop --branch quiet --no-build -o json';
+  const { id, build } = JSON.parse((await run(args)).out) as { id: string; build?: object };
+  expect([id, build]).toEqual(['acme.shop-quiet', undefined]);
+});
+
 test('shows and changes settings', async () => {
   expect((await run('repo settings acme.shop environmentTTL=3600 sync.newestTags=3')).code).toBe(0);
   expect((await run('repo settings acme.shop')).out).toContain('environmentTTL: 3600');

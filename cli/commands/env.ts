@@ -101,7 +101,7 @@ export const spawnEnvironment: Run = async (session, [named]) => {
   const name = given.text('name');
   const body: SpawnBody = {
     gitRef: await gitRef(session),
-    build: !given.flag('noBuild'),
+    build: given.flag('build'),
     ifExists: given.flag('new') ? 'create' : 'reuse',
     ...(ttl !== undefined && { ttl }),
     ...(name !== undefined && { name }),
@@ -147,7 +147,7 @@ export const rebuild: Run = async (session, [name]) => {
 
 export const create: Run = async (session, [name]) => {
   const ttl = session.given.seconds('ttl');
-  const isBuilt = !session.given.flag('noBuild');
+  const isBuilt = session.given.flag('build');
   const { id, view } = await send(session, name, {
     ...{ name: 'create', build: isBuilt },
     ...(ttl !== undefined && { ttl }),

@@ -86,6 +86,7 @@ test.each([
   [['env', 'delete', 'acme.shop-main'], { delete: '' }],
   [['env', 'ttl', 'acme.shop-main', '1h'], { ttl: '/3600' }],
   [['env', 'create', 'acme.shop-other', '--ttl', '2h'], { create: '', build: '', ttl: '/7200' }],
+  [['env', 'create', 'acme.shop-other', '--no-build'], { create: '' }],
   [['-n', 'group-acme', 'env', 'build', 'shop-main'], { build: '' }],
   [['env', 'spawn', 'acme.shop', '--branch', 'main'], { build: '' }],
 ])('%j requests %j', async (args, requests) => {
