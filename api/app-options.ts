@@ -23,6 +23,7 @@ export interface AppOptions {
     Config,
     | 'ownOrigin'
     | 'webAddress'
+    | 'ownVariables'
     | 'maxEnvironmentsPerGroup'
     | 'limits'
     | 'budgets'

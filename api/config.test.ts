@@ -15,6 +15,7 @@ test('needs only the required variables', () => {
     usersNamespace: 'coppice-users',
     ownOrigin: 'http://coppice.localhost:8080',
     webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
+    ownVariables: { environmentsUrl: new URL('http://env.localhost:8080'), registry: '' },
     redis: { url: 'redis://redis:6379', password: undefined },
     registration: { mode: 'closed', domains: [], provesAddress: false },
     administrators: [],

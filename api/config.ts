@@ -8,6 +8,7 @@ import type { Budgets } from './limits/budgets.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
 import type { TesterAddress } from '../tester-client/client.ts';
+import type { OwnVariableSettings } from './shared/own-variable-settings.ts';
 import type { OidcConfig } from './users/oidc/provider.ts';
 import { boundedPassword } from './users/user-parameters.ts';
 
@@ -21,6 +22,7 @@ export interface Config {
   /** Origin of this API, as browsers see it. */
   ownOrigin: string;
   webAddress: WebAddress;
+  ownVariables: OwnVariableSettings;
   redis: { url: string; password?: string | undefined };
   registration: RegistrationPolicy;
   /** Addresses of administrators, in lower case. */
@@ -67,6 +69,7 @@ const environmentSchema = z
     USERS_NAMESPACE: z.string().default('coppice-users'),
     API_URL: httpUrl,
     ENVIRONMENTS_URL: httpUrl,
+    REGISTRY_ADDRESS: z.string().default(''),
     REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL' }),
     REDIS_PASSWORD: z.string().optional(),
     REGISTRATION: z.enum(['open', 'domains', 'closed']).default('closed'),
@@ -125,6 +128,7 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     usersNamespace: data.USERS_NAMESPACE,
     ownOrigin: data.API_URL.origin,
     webAddress: webAddressOf(data.ENVIRONMENTS_URL),
+    ownVariables: { environmentsUrl: data.ENVIRONMENTS_URL, registry: data.REGISTRY_ADDRESS },
     redis: { url: data.REDIS_URL, password: data.REDIS_PASSWORD },
     registration: {
       mode: data.REGISTRATION,

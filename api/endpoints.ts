@@ -33,7 +33,7 @@ export function createEndpoints(
   }: AppOptions,
   services: Services,
 ): Endpoint[] {
-  const { ownOrigin, webAddress } = config;
+  const { ownOrigin, webAddress, ownVariables } = config;
   const { directory, cluster, groups, members, repositories, environments, variables, checker } = services;
   const {
     authenticator,
@@ -57,13 +57,13 @@ export function createEndpoints(
     ...reusableRoutes({ directory, cluster }),
     ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),
     ...repositorySettingsRoutes(settings),
-    ...checkRoutes({ directory, checker, ...checked }),
+    ...checkRoutes({ directory, checker, ownVariables, ...checked }),
     ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
     ...testsRoutes({ directory, environments, results }),
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
     // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
-    ...environmentDetailRoutes({ directory, reads: clusterReads, ...checked }),
+    ...environmentDetailRoutes({ directory, reads: clusterReads, ownVariables, ...checked }),
     ...overviewRoutes({ directory, caches }),
     ...eventRoutes({ hub: services.hub, viewers: services.eventViewers, authenticator, clock, randomBytes, logger }),
   ];

@@ -6,6 +6,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DotenvError, parseDotenv } from './load/dotenv.ts';
 import { localFolder } from './local-folder.ts';
+import { EXAMPLE_FACTS, OwnVariables } from './own-variables.ts';
 import { readServiceFile } from './parse.ts';
 import type { Variables } from './variables.ts';
 
@@ -54,6 +55,7 @@ async function main(): Promise<number> {
   const { serviceFile, warnings, errors } = await readServiceFile({
     files: localFolder(dirname(file)),
     variables: await readVariables(variables),
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
     path: basename(file),
   });

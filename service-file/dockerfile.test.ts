@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS, OwnVariables } from './own-variables.ts';
 import { memoryFiles } from './memory-files.ts';
 import { readServiceFile } from './parse.ts';
 import { serviceFileSchema } from './schema.ts';
@@ -7,6 +8,7 @@ const read = (text: string, variables: Record<string, string> = {}) =>
   readServiceFile({
     files: memoryFiles({ Dockerfile: text }),
     variables: new Map(Object.entries(variables).map(([name, value]) => [name, { value, visibility: 'buildtime' }])),
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
   });
 

@@ -1,7 +1,7 @@
 import type { Problems } from './problems.ts';
-import { type DockerfileInstruction, readDockerfile } from './read-dockerfile.ts';
+import { declaredArguments, type DockerfileInstruction, readDockerfile } from './read-dockerfile.ts';
 import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type ServiceFile } from './schema.ts';
-import type { Variables } from './variables.ts';
+import type { VariableLookup } from './variables.ts';
 
 const fileName = 'Dockerfile';
 
@@ -10,7 +10,7 @@ const fileName = 'Dockerfile';
  * stage EXPOSEs, the first of which is public. Variables that the Dockerfile declares as ARG are build arguments.
  * Errors in the Dockerfile are reported by the build.
  */
-export function serviceFileOfDockerfile(text: string, variables: Variables, problems: Problems): ServiceFile {
+export function serviceFileOfDockerfile(text: string, variables: VariableLookup, problems: Problems): ServiceFile {
   const { instructions: found } = readDockerfile(text);
   const ports = exposedPorts(found, problems);
   const [first] = ports;
@@ -30,11 +30,8 @@ export function serviceFileOfDockerfile(text: string, variables: Variables, prob
 }
 
 /** Returns the declared arguments for which there is a variable, sorted by name. */
-function buildArgs(found: readonly DockerfileInstruction[], variables: Variables): Record<string, string> {
-  const declared = found
-    .filter(({ name }) => name === 'ARG')
-    .flatMap(({ rest }) => rest.split(' ').map((word) => word.split('=', 1)[0] ?? ''));
-  const args = [...new Set(declared)].sort().flatMap((name) => {
+function buildArgs(found: readonly DockerfileInstruction[], variables: VariableLookup): Record<string, string> {
+  const args = declaredArguments(found).flatMap((name) => {
     const value = variables.get(name)?.value;
     return value === undefined ? [] : [[name, value] as const];
   });

@@ -2,18 +2,21 @@ import { serviceFileOfDockerfile } from './dockerfile.ts';
 import { type FileContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
 import { findServiceFile, type FoundServiceFile } from './find.ts';
 import { loadServiceFile } from './load/load.ts';
-import { type Problem, Problems, SETTINGS } from './problems.ts';
+import type { OwnVariables } from './own-variables.ts';
+import { type Problem, Problems, quoted, SETTINGS, type SourcePosition } from './problems.ts';
 import type { ReadContext } from './read/context.ts';
 import { readTree } from './read/service-file.ts';
 import type { ServiceFile } from './schema.ts';
 import { checkSpecification } from './specification/check.ts';
-import type { Variables } from './variables.ts';
+import { overriding, type VariableLookup, type Variables } from './variables.ts';
 import { startOf } from './yaml/yaml-tree.ts';
 
 export interface ServiceFileRequest {
   files: RepositoryFiles;
   /** Empty for untrusted files, such as a fork's pull request. */
   variables: Variables;
+  /** Those that Coppice sets, also for untrusted files. */
+  own: OwnVariables;
   settings: ServiceFileSettings;
   /** Path of the service file in the repository, if it is not found by name. */
   path?: string;
@@ -58,7 +61,7 @@ export async function readServiceFile(request: ServiceFileRequest): Promise<Pars
 }
 
 async function read(
-  { files, variables, settings, path, hashKey }: ServiceFileRequest,
+  { files, variables, own, settings, path, hashKey }: ServiceFileRequest,
   contents: ReadContext['contents'],
   problems: Problems,
 ): Promise<ServiceFile | undefined> {
@@ -72,11 +75,12 @@ async function read(
   const found = settings.mode === 'panel' ? undefined : findFile(files, path);
   if (found?.kind === 'misnamed') return problems.error(startOf(''), found.message);
   if (content === undefined && found?.kind === 'missing') return problems.error(startOf(''), found.message);
-  if (content === undefined && found?.kind === 'dockerfile') return readDockerfile(files, variables, problems);
+  const all = overriding(own, variables);
+  if (content === undefined && found?.kind === 'dockerfile') return readDockerfile(files, all, problems);
   const loaded = await loadServiceFile(
     {
       files,
-      variables,
+      variables: all,
       ...(found?.kind === 'compose' && { path: found.name }),
       ...(content !== undefined && { settings: content }),
     },
@@ -85,10 +89,24 @@ async function read(
   if (loaded === undefined) return undefined;
   const misfits = new Problems(variables);
   checkSpecification(loaded.tree, misfits);
-  const context = { problems, files, variables: loaded.variables, contents, ...(hashKey && { hashKey }) };
+  const context = { problems, files, variables: loaded.variables, own, contents, ...(hashKey && { hashKey }) };
   const serviceFile = await readTree(loaded.tree, context);
   problems.addElsewhere(misfits);
+  if (serviceFile) warnOfUnknownAliases(own, serviceFile, loaded.tree, problems);
   return serviceFile;
+}
+
+/** A variable of an alias has a value before it is known whether a service has the alias. */
+function warnOfUnknownAliases(
+  own: OwnVariables,
+  { publicRoutes }: ServiceFile,
+  at: SourcePosition,
+  problems: Problems,
+): void {
+  for (const [name, alias] of own.usedAliases()) {
+    if (publicRoutes.some((route) => route.alias === alias)) continue;
+    problems.warn(at, `nothing answers at ${name}: correct its name, or give a public port the alias ${quoted(alias)}`);
+  }
 }
 
 function findFile(files: RepositoryFiles, path: string | undefined): FoundServiceFile {
@@ -98,7 +116,7 @@ function findFile(files: RepositoryFiles, path: string | undefined): FoundServic
 
 async function readDockerfile(
   files: RepositoryFiles,
-  variables: Variables,
+  variables: VariableLookup,
   problems: Problems,
 ): Promise<ServiceFile | undefined> {
   try {

@@ -44,6 +44,14 @@ export function readDockerfile(text: string): Dockerfile {
   return { syntax: directives.get('syntax')?.split(/\s/)[0], instructions };
 }
 
+/** Returns the names of the build arguments that a Dockerfile declares, each once, sorted. */
+export function declaredArguments(instructions: readonly DockerfileInstruction[]): string[] {
+  const declared = instructions
+    .filter(({ name }) => name === 'ARG')
+    .flatMap(({ rest }) => rest.split(' ').map((word) => word.split('=', 1)[0] ?? ''));
+  return [...new Set(declared)].sort();
+}
+
 /** Reads the `# name=value` comments at the start of the file. */
 function readDirectives(lines: readonly string[]): Map<string, string> {
   const directives = new Map<string, string>();

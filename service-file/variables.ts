@@ -4,6 +4,8 @@ export interface Variable {
   visibility: 'always' | 'buildtime';
   /** Whether its owner marked it as secret; it is then masked whatever it looks like. */
   secret?: boolean;
+  /** Whether it contains the name of a Git ref, in which a shell may find a command. */
+  fromRef?: boolean;
 }
 
 /**
@@ -11,3 +13,14 @@ export interface Variable {
  * contains a value, which may be secret.
  */
 export type Variables = ReadonlyMap<string, Variable>;
+
+/** Where a variable is looked up by its name. */
+export type VariableLookup = Pick<Variables, 'get' | 'has'>;
+
+/** Returns variables that override others. */
+export function overriding(variables: VariableLookup, others: VariableLookup): VariableLookup {
+  return {
+    get: (name) => variables.get(name) ?? others.get(name),
+    has: (name) => variables.has(name) || others.has(name),
+  };
+}

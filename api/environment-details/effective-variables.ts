@@ -1,9 +1,18 @@
 import { z } from 'zod';
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
+import { environmentFacts } from '../../crds/environment-facts.ts';
+import type { ResourceId } from '../../crds/ids.ts';
+import {
+  aliasVariables,
+  containerVariables,
+  isReservedName,
+  namedVariables,
+} from '../../service-file/own-variables.ts';
+import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { type VariableView, variableViewSchema } from '../variables/variable-view.ts';
 
-const sources = ['repository', 'group'] as const;
+const sources = ['repository', 'group', 'coppice'] as const;
 
 /** A variable that is in effect in an environment. */
 const effectiveVariableSchema = variableViewSchema
@@ -16,20 +25,34 @@ const effectiveVariableSchema = variableViewSchema
 /** The variables of an environment. */
 export const effectiveVariablesSchema = z
   .object({
-    applies: z.boolean().meta({ description: 'False for code that is not trusted: it gets no variables.' }),
+    applies: z.boolean().meta({
+      description: 'False for code that is not trusted: it gets no variables of group and repository.',
+    }),
     variables: z.array(effectiveVariableSchema),
   })
   .meta({ id: 'EffectiveVariables' });
 export type EffectiveVariables = z.infer<typeof effectiveVariablesSchema>;
 
-/** Returns the variables of a repository and those of its group that it does not override, by name. */
+export interface VariableSources {
+  group: readonly VariableView[];
+  repository: readonly VariableView[];
+  /** Absent if they are not known: then the variables that Coppice sets are missing. */
+  own?: OwnVariableSettings;
+}
+
+/**
+ * Returns the variables that Coppice sets, those of a repository, and those of its group that it does not override, by
+ * name.
+ */
 export function effectiveVariables(
+  id: ResourceId,
   environment: Environment,
-  ofGroup: readonly VariableView[],
-  ofRepository: readonly VariableView[],
+  { group, repository, own }: VariableSources,
 ): EffectiveVariables {
+  const [ofGroup, ofRepository] = [withoutReserved(group), withoutReserved(repository)];
   const [outer, inner] = [new Set(ofGroup.map(({ name }) => name)), new Set(ofRepository.map(({ name }) => name))];
   const variables = [
+    ...(own ? ownVariables(id, environment, own) : []),
     ...ofRepository.map((variable) => ({
       ...variable,
       from: 'repository' as const,
@@ -38,6 +61,25 @@ export function effectiveVariables(
     ...ofGroup.filter(({ name }) => !inner.has(name)).map((variable) => ({ ...variable, from: 'group' as const })),
   ];
   return { applies: isTrusted(environment), variables: variables.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+/** Variables that only Coppice can set have no effect. */
+function withoutReserved(variables: readonly VariableView[]): VariableView[] {
+  return variables.filter(({ name }) => !isReservedName(name));
+}
+
+/** Returns the variables that Coppice sets, as in the deployed build or, if there is none yet, in the first one. */
+function ownVariables(
+  id: ResourceId,
+  { spec, status }: Environment,
+  { environmentsUrl, registry }: OwnVariableSettings,
+): EffectiveVariables['variables'] {
+  const { number: build = 1, commit = status?.commit ?? '' } = status?.deployed ?? status?.build ?? {};
+  const known = environmentFacts(environmentsUrl, { id, repository: spec.repository, ref: spec.gitRef });
+  const facts = { ...known, registry, build, commit };
+  const aliases = Object.keys(status?.aliases ?? {}).map((alias) => aliasVariables(facts, alias));
+  const all = [containerVariables(facts), namedVariables(facts), ...aliases].flatMap((some) => Object.entries(some));
+  return all.map(([name, value]) => ({ name, value, visibility: 'always', from: 'coppice' }));
 }
 
 /** Returns whether the operator builds the code with variables: it reports the trust of pull requests only. */

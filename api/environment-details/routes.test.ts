@@ -6,6 +6,7 @@ import { ApiError } from '../../kubernetes/api-error.ts';
 import type { ListOptions } from '../../kubernetes/client-options.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
 import { TestApi } from '../testing/test-api.ts';
+import type { EffectiveVariables } from './effective-variables.ts';
 
 const main = { namespace: 'group-acme', name: 'shop-main' };
 const path = '/api/environment/acme.shop-main';
@@ -59,7 +60,9 @@ test.each(['events', 'variables', 'usage'])('hides %s of another account', async
 
 describe('variables', () => {
   test('show where they are set, without secret values', async () => {
-    expect(await get(`${path}/variables`)).toEqual({
+    const answer = (await get(`${path}/variables`)) as EffectiveVariables;
+    const variables = answer.variables.filter(({ from }) => from !== 'coppice');
+    expect({ ...answer, variables }).toEqual({
       applies: true,
       variables: [
         { name: 'BOTH', value: 'inner', visibility: 'buildtime', from: 'repository', overrides: 'group' },
@@ -67,6 +70,44 @@ describe('variables', () => {
         { name: 'OUTER', value: 'of the group', visibility: 'always', from: 'group' },
       ],
     });
+  });
+
+  test('show those that Coppice sets, as in the deployed build, also to a read-only token', async () => {
+    const deployed = { number: 7, commit: 'c0ffee', result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' };
+    const aliases = { 'my-admin': 'http://my-admin---shop-main--acme.env.localhost:8080/' };
+    api.cluster.change(ENVIRONMENT, main, { status: { deployed, aliases } });
+    const { variables } = (await get(`${path}/variables`, await tokenWith({ access: 'read' }))) as EffectiveVariables;
+    const own = variables.filter(({ from }) => from === 'coppice');
+    expect(Object.fromEntries(own.map(({ name, value }) => [name, value]))).toEqual({
+      COPPICE_ENVIRONMENT: 'acme.shop-main',
+      COPPICE_GROUP: 'acme',
+      COPPICE_REPOSITORY: 'acme.shop',
+      COPPICE_REF: 'main',
+      COPPICE_REF_TYPE: 'branch',
+      COPPICE_BRANCH: 'main',
+      COPPICE_TAG: '',
+      COPPICE_PULL_REQUEST: '',
+      COPPICE_WEB_URL: 'http://shop-main--acme.env.localhost:8080',
+      COPPICE_WEB_HOST: 'shop-main--acme.env.localhost',
+      COPPICE_WEB_URL_MY_ADMIN: 'http://my-admin---shop-main--acme.env.localhost:8080',
+      COPPICE_WEB_HOST_MY_ADMIN: 'my-admin---shop-main--acme.env.localhost',
+      COPPICE_COMMIT: 'c0ffee',
+      COPPICE_BUILD: '7',
+      COPPICE_REGISTRY: 'registry:5000',
+    });
+    expect(own.every(({ visibility, withheld }) => visibility === 'always' && withheld === undefined)).toBe(true);
+  });
+
+  test('omit those of a group that only Coppice can set', async () => {
+    api.addGroup('other', ['alice@example.com'], {
+      variables: [{ name: 'COPPICE_GROUP', value: 'faked', visibility: 'always' }],
+    });
+    api.addRepository('other', 'shop', {});
+    api.addEnvironment('other', 'shop-main', 'shop', { state: 'built' });
+    const { variables } = (await get('/api/environment/other.shop-main/variables')) as EffectiveVariables;
+    expect(variables.filter(({ name }) => name === 'COPPICE_GROUP')).toEqual([
+      { name: 'COPPICE_GROUP', value: 'other', visibility: 'always', from: 'coppice' },
+    ]);
   });
 
   test('have no values for a read-only token', async () => {

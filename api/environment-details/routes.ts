@@ -6,6 +6,7 @@ import { CoreEvent } from '../../kubernetes/resource-type.ts';
 import { mayReadValues, reachesGroup } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { RecentReads } from '../cluster/recent-reads.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { integerField } from '../http/parse.ts';
@@ -19,6 +20,7 @@ export interface EnvironmentDetailsOptions {
   reads: Pick<ClusterClient, 'list'>;
   groupVariables: Pick<VariableService<Group>, 'list'>;
   repositoryVariables: Pick<VariableService<Repository>, 'list'>;
+  ownVariables: OwnVariableSettings;
 }
 
 const maxEvents = 200;
@@ -27,7 +29,7 @@ const timeoutMs = 5000;
 
 /** Routes (extensions) for the page of an environment: what its own answer does not contain. */
 export function environmentDetailRoutes(options: EnvironmentDetailsOptions): Endpoint[] {
-  const { directory, reads, groupVariables, repositoryVariables } = options;
+  const { directory, reads, groupVariables, repositoryVariables, ownVariables } = options;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);
@@ -70,7 +72,9 @@ export function environmentDetailRoutes(options: EnvironmentDetailsOptions): End
           seesGroup ? groupVariables.list(group, mayRead) : [],
           repository ? repositoryVariables.list(repository, mayRead) : [],
         ]);
-        return effectiveVariables(environment, ofGroup, ofRepository);
+        const id = { group: group.metadata.name, name: environment.metadata.name };
+        const sources = { group: ofGroup, repository: ofRepository, own: ownVariables };
+        return effectiveVariables(id, environment, sources);
       },
     }),
     endpoint({

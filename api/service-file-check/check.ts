@@ -1,4 +1,7 @@
+import { environmentFacts } from '../../crds/environment-facts.ts';
+import type { ResourceId } from '../../crds/ids.ts';
 import { memoryFiles } from '../../service-file/memory-files.ts';
+import { EXAMPLE_FACTS, OwnVariables } from '../../service-file/own-variables.ts';
 import { readServiceFile, type ServiceFileSettings } from '../../service-file/parse.ts';
 import { type Problem, Problems, SETTINGS } from '../../service-file/problems.ts';
 import type { Service } from '../../service-file/schema.ts';
@@ -12,8 +15,19 @@ export interface CheckInput {
   /** Other files of the repository, in base64 by path, which the service file includes, mounts or reads. */
   files: Record<string, string>;
   variables: [name: string, Variable][];
+  /** The file is read as for the branch `main` of this repository; by default of an example. */
+  repository?: CheckedRepository;
   /** Whether to check only the YAML syntax, because the rest depends on files of the repository. */
   syntaxOnly?: boolean;
+}
+
+/** What the variables that Coppice sets are made of. */
+export interface CheckedRepository {
+  id: ResourceId;
+  /** URL below which environments are served. */
+  environmentsUrl: string;
+  /** Address of the registry of built images. */
+  registry: string;
 }
 
 /** The result, as `npm run check` prints it; `services` is empty when there are errors. */
@@ -35,6 +49,7 @@ export async function checkServiceFile(input: CheckInput): Promise<CheckResult> 
   const result = await readServiceFile({
     files: memoryFiles(Object.fromEntries(contents)),
     variables: new Map(variables),
+    own: ownVariables(input.repository),
     ...(mode === 'repo' ? { path, settings: { mode } } : { settings: { mode, content: serviceFile } }),
   });
   return {
@@ -42,6 +57,14 @@ export async function checkServiceFile(input: CheckInput): Promise<CheckResult> 
     warnings: result.warnings,
     errors: result.errors,
   };
+}
+
+function ownVariables(repository: CheckedRepository | undefined): OwnVariables {
+  if (!repository) return new OwnVariables(EXAMPLE_FACTS);
+  const { ref, commit, build } = EXAMPLE_FACTS;
+  const { id, environmentsUrl, registry } = repository;
+  const environment = { id: { ...id, name: `${id.name}-main` }, repository: id.name, ref };
+  return new OwnVariables({ ...environmentFacts(new URL(environmentsUrl), environment), registry, commit, build });
 }
 
 function syntaxErrors(text: string): Problem[] {

@@ -46,6 +46,27 @@ test('reads variables and files of the repository, and repeats no value in respo
   expect((await check(file.replace('${TAG}', '1'))).errors).toHaveLength(1);
 });
 
+test('knows the variables that Coppice sets, with values of the repository', async () => {
+  const repository = {
+    id: { group: 'acme', name: 'shop' },
+    environmentsUrl: 'http://env.localhost:8080/',
+    registry: 'registry:5000',
+  };
+  const environment = '[COPPICE_COMMIT, COPPICE_GROUP, "A=${COPPICE_BUILD}", COPPICE_WEB_URL, COPPICE_REGISTRY]';
+  const file = `services: { web: { image: a, ports: ["80"], environment: ${environment} } }`;
+  const { services, warnings, errors } = await check(file, { repository });
+  expect([warnings, errors]).toEqual([[], []]);
+  expect(services[0]?.environment).toEqual({
+    A: '1',
+    COPPICE_COMMIT: '0'.repeat(40),
+    COPPICE_GROUP: 'acme',
+    COPPICE_REGISTRY: 'registry:5000',
+    COPPICE_WEB_URL: 'http://shop-main--acme.env.localhost:8080',
+  });
+  const refused = await check('services: { web: { image: a, environment: { COPPICE_GROUP: b } } }', { repository });
+  expect(refused.errors).toMatchObject([{ path: 'services.web.environment.COPPICE_GROUP', line: 1 }]);
+});
+
 test('merges the settings over the file of the repository', async () => {
   const files = { 'compose.yaml': base64('services: { web: { image: a } }') };
   const settings = 'services: { db: { image: b } }';

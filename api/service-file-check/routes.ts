@@ -3,7 +3,9 @@ import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { mayReadValues, reachesGroup } from '../auth/access.ts';
 import type { Directory } from '../auth/directory.ts';
+import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { isReservedName } from '../../service-file/own-variables.ts';
 import { serviceFileSchema } from '../../service-file/schema.ts';
 import type { Variable } from '../../service-file/variables.ts';
 import type { VariableService } from '../variables/variable-service.ts';
@@ -28,13 +30,14 @@ export interface CheckRoutesOptions {
   checker: ServiceFileChecker;
   groupVariables: VariableService<Group>;
   repositoryVariables: VariableService<Repository>;
+  ownVariables: OwnVariableSettings;
 }
 
 /** Replaces values that the caller must not see: the response shows the service file with its variables filled in. */
 const withheldValue = 'withheld';
 
 function filledIn({ name, value, visibility, secret, withheld, error }: VariableView): [string, Variable][] {
-  if (error !== undefined) return [];
+  if (error !== undefined || isReservedName(name)) return [];
   const marked = { visibility, ...(secret === true && { secret }) };
   return [[name, { value: (secret ?? withheld) ? withheldValue : value, ...marked }]];
 }
@@ -43,7 +46,7 @@ function filledIn({ name, value, visibility, secret, withheld, error }: Variable
  * Returns the route (an extension) that checks whether Coppice would run a service file. It creates and stores nothing.
  */
 export function checkRoutes(options: CheckRoutesOptions): Endpoint[] {
-  const { directory, checker, groupVariables, repositoryVariables } = options;
+  const { directory, checker, groupVariables, repositoryVariables, ownVariables } = options;
   return [
     endpoint({
       method: 'post',
@@ -62,7 +65,12 @@ export function checkRoutes(options: CheckRoutesOptions): Endpoint[] {
           repositoryVariables.list(repository, mayRead),
         ]);
         const variables = all.flat().flatMap((variable) => filledIn(variable));
-        return checker.check(caller.user.accountId, { ...body, variables });
+        const checked = {
+          id: { group: group.metadata.name, name: repository.metadata.name },
+          environmentsUrl: ownVariables.environmentsUrl.href,
+          registry: ownVariables.registry,
+        };
+        return checker.check(caller.user.accountId, { ...body, variables, repository: checked });
       },
     }),
   ];

@@ -39,6 +39,7 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
     config: {
       ownOrigin: TEST_ORIGIN,
       webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
+      ownVariables: { environmentsUrl: new URL('http://env.localhost:8080'), registry: 'registry:5000' },
       registration: { mode: 'open', domains: [], provesAddress: false },
       maxEnvironmentsPerGroup: 200,
       limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },

@@ -130,6 +130,16 @@ describe.each(kinds)('$path', ({ path, type, at }) => {
     });
   });
 
+  test('refuses names that only Coppice sets; one that kubectl applied can be deleted', async () => {
+    const refused = await send('post', 'variables', { name: 'COPPICE_COMMIT', value: 'x' }).expect(422);
+    expect(JSON.stringify(refused.body)).toContain(
+      'is reserved: names that start with COPPICE_ are for the variables that Coppice sets. Choose another name',
+    );
+    expect(await listed()).toEqual([]);
+    applied([{ name: 'COPPICE_X', value: 'x', visibility: 'always' }]);
+    expect((await send('delete', 'variables/COPPICE_X').expect(200)).body).toEqual([]);
+  });
+
   test('creates a Secret that belongs to the owner of the variables', async () => {
     await send('post', 'variables', { name: 'KEY', value: '' }).expect(201);
     const [secret] = api.cluster.all<Secret>(Secret).filter(({ metadata }) => metadata.namespace === 'group-acme');

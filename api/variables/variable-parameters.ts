@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { VISIBILITIES } from '../../crds/variable.ts';
+import { isReservedName, RESERVED_NAME } from '../../service-file/own-variables.ts';
 import { booleanField, textField } from '../http/parse.ts';
 
 const maxValue = 32_768;
@@ -9,7 +10,8 @@ const nameField = z
   .max(128)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
     error: 'must consist of letters, digits and underscores, and not start with a digit',
-  });
+  })
+  .refine((name) => !isReservedName(name), { error: `is reserved: ${RESERVED_NAME}. Choose another name` });
 
 const valueField = textField.refine((value) => value.length <= maxValue, {
   error: `must have ${maxValue} characters at most`,

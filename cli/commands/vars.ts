@@ -17,7 +17,8 @@ export const list: Run = async (session) => {
     const read = () => installation.variables({ kind: 'environment', id });
     const { applies, variables } = await suggesting(session, 'environment', id, read);
     await printList(io, format, variables, SHOWN_VARIABLES);
-    if (!applies) note(io, 'the code of this environment is not trusted, so it gets none of these variables');
+    if (!applies)
+      note(io, 'the code of this environment is not trusted, so it gets only the variables that Coppice sets');
     return;
   }
   const owner = await ownerOf(session);

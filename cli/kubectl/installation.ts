@@ -194,7 +194,10 @@ export class KubectlInstallation implements Installation {
       }
       const environment = await this.#objects.environment(id);
       const ofRepository = await reader.ofRepository(await this.#objects.repository(repositoryOf(environment)));
-      return effectiveVariables(environment, await this.#ofGroup(reader, idOf(environment).group), ofRepository);
+      const resource = idOf(environment);
+      const ofGroup = await this.#ofGroup(reader, resource.group);
+      note(this.#io, 'the variables that Coppice sets are missing: `coppice vars list` shows them');
+      return effectiveVariables(resource, environment, { group: ofGroup, repository: ofRepository });
     });
   }
 

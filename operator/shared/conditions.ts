@@ -1,5 +1,7 @@
-import type { ConditionReport } from '../../crds/conditions.ts';
+import type { Condition, ConditionReport } from '../../crds/conditions.ts';
 import { malformedRequests } from '../../crds/requests.ts';
+import type { VariableSpec } from '../../crds/variable.ts';
+import { isReservedName, RESERVED_NAME } from '../../service-file/own-variables.ts';
 import { Stalled, Waiting } from './errors.ts';
 import { cut } from './one-line.ts';
 
@@ -50,6 +52,35 @@ export function requestReport(
   if (malformed.length === 0) return undefined;
   const message = `${malformed.join('; ').slice(0, 2000)}. Correct or remove the annotation`;
   return { type: REQUESTS_VALID, status: 'False', reason: 'MalformedRequest', message };
+}
+
+/** The condition for variables that have no effect; absent if there are none. */
+export const VARIABLES_VALID = 'VariablesValid';
+
+/** Returns the report on variables with names that only Coppice sets; undefined if there are none. */
+export function variablesReport(variables: readonly Pick<VariableSpec, 'name'>[] = []): ConditionReport | undefined {
+  const names = variables.map(({ name }) => name).filter(isReservedName);
+  if (names.length === 0) return undefined;
+  const message = `${names.join(', ').slice(0, 2000)}: ignored, because ${RESERVED_NAME}. Rename or delete them`;
+  return { type: VARIABLES_VALID, status: 'False', reason: 'ReservedName', message };
+}
+
+interface WithVariables {
+  metadata: { annotations?: Record<string, string> | undefined };
+  spec: { variables?: readonly VariableSpec[] | undefined };
+  status?: { conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+/** Returns the reports on what is wrong in the object itself, and the former conditions without those that are over. */
+export function inputReports(
+  known: readonly string[],
+  { metadata, spec, status }: WithVariables,
+): { reports: ConditionReport[]; before: Condition[] } {
+  const found = [requestReport(known, metadata.annotations), variablesReport(spec.variables)];
+  const reports = found.filter((report) => report !== undefined);
+  const isOver = ({ type }: Condition) =>
+    [REQUESTS_VALID, VARIABLES_VALID].includes(type) && !reports.some((report) => report.type === type);
+  return { reports, before: (status?.conditions ?? []).filter((condition) => !isOver(condition)) };
 }
 
 /** Returns the conditions of a suspended object: it is ready if it was ready before. */

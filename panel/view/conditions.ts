@@ -7,6 +7,7 @@ const causes: readonly { type: string; status: string }[] = [
   { type: 'Built', status: 'False' },
   { type: 'Available', status: 'False' },
   { type: 'RequestsValid', status: 'False' },
+  { type: 'VariablesValid', status: 'False' },
 ];
 
 /** Returns the condition that explains best why something is not ready; undefined if nothing is wrong. */

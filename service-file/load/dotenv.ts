@@ -1,4 +1,4 @@
-import type { Variable, Variables } from '../variables.ts';
+import type { Variable, VariableLookup } from '../variables.ts';
 import { interpolate, InterpolationError } from './interpolation.ts';
 
 /** Reported to the author; contains no values. */
@@ -28,16 +28,20 @@ const maxFilled = 256 * 1024;
 /**
  * Parses the lines of an env file as Compose does: `NAME=value`, quotes, comments, and `${…}` outside single quotes,
  * filled from `variables` and earlier lines. A name without a value takes the variable's value, if it has one. A value
- * into which a buildtime or secret variable is filled is buildtime or secret too. Calls `warn` once for each variable
+ * into which a buildtime variable, a secret or a ref's name is filled is marked like that variable. Calls `warn` once for each variable
  * that is not set. Throws DotenvError.
  */
-export function parseDotenv(source: string, variables: Variables, warn: DotenvWarn): ReadonlyMap<string, Variable> {
+export function parseDotenv(
+  source: string,
+  variables: VariableLookup,
+  warn: DotenvWarn,
+): ReadonlyMap<string, Variable> {
   return new DotenvReader(source.replace(/^\uFEFF/, ''), variables, warn).read();
 }
 
 class DotenvReader {
   readonly #text: string;
-  readonly #variables: Variables;
+  readonly #variables: VariableLookup;
   readonly #warn: DotenvWarn;
   readonly #found = new Map<string, Variable>();
   readonly #unset = new Set<string>();
@@ -47,7 +51,7 @@ class DotenvReader {
   /** Position up to which lines were counted, so that each is counted once. */
   #counted = { position: 0, line: 1 };
 
-  constructor(text: string, variables: Variables, warn: DotenvWarn) {
+  constructor(text: string, variables: VariableLookup, warn: DotenvWarn) {
     this.#text = text;
     this.#variables = variables;
     this.#warn = warn;
@@ -97,7 +101,13 @@ class DotenvReader {
       const filled = [...used].map((name) => this.#lookup(name));
       const isBuildtime = filled.some((variable) => variable?.visibility === 'buildtime');
       const isSecret = filled.some((variable) => variable?.secret === true);
-      return { value, visibility: isBuildtime ? 'buildtime' : 'always', ...(isSecret && { secret: true }) };
+      const isFromRef = filled.some((variable) => variable?.fromRef === true);
+      return {
+        value,
+        visibility: isBuildtime ? 'buildtime' : 'always',
+        ...(isSecret && { secret: true }),
+        ...(isFromRef && { fromRef: true }),
+      };
     } catch (error) {
       if (error instanceof InterpolationError) return this.#fail(error.message);
       throw error;

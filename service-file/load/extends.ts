@@ -2,7 +2,7 @@ import { type SourcePosition, quoted } from '../problems.ts';
 import { extendsKeys } from '../read/keys/service-keys.ts';
 import { readFields } from '../read/read.ts';
 import { folderOf } from '../repository-path.ts';
-import type { Variables } from '../variables.ts';
+import type { VariableLookup } from '../variables.ts';
 import { textOf, type YamlMap, type YamlNode, valueAt } from '../yaml/yaml-node.ts';
 import { merge, withoutTags } from './merge.ts';
 import type { ModelLoader } from './model-loader.ts';
@@ -15,7 +15,7 @@ export async function extendServices(
   file: YamlMap,
   below: YamlMap | undefined,
   loader: ModelLoader,
-  variables: Variables,
+  variables: VariableLookup,
 ): Promise<YamlMap> {
   const services = valueAt(file, 'services');
   if (services?.kind !== 'map') return file;
@@ -45,11 +45,11 @@ const maxDepth = 32;
 
 class Extender {
   readonly #loader: ModelLoader;
-  readonly #variables: Variables;
+  readonly #variables: VariableLookup;
   /** Caches files, because many services can extend one file. */
   readonly #files = new Map<string, Promise<Services | undefined>>();
 
-  constructor(loader: ModelLoader, variables: Variables) {
+  constructor(loader: ModelLoader, variables: VariableLookup) {
     this.#loader = loader;
     this.#variables = variables;
   }

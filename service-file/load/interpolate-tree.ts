@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import type { Variables } from '../variables.ts';
+import type { VariableLookup } from '../variables.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
 import { interpolate, type Interpolated, InterpolationError } from './interpolation.ts';
@@ -17,19 +17,24 @@ const hidden =
 /** Matches the values that are, or start with, a path in the repository. */
 const paths =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:volumes|env_file|extends|build(?!\.args))|configs|secrets|include)(?![\w-])/;
+/** Matches the values that are commands, which often run a shell. */
+const commands =
+  /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:command|entrypoint|healthcheck\.test|x-coppice\.(?:seed|jobs\[\d+\])\.command)(?![\w-])/;
+/** Texts in which no shell, and no splitting into words, finds anything but one word. */
+const plainWord = /^[\p{L}\p{M}\p{N}\w.,/@+=-]*$/u;
 const startsWithPwd = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
 
 /**
  * Fills variables into every value of one file. Does not change keys, and values of extensions other than Coppice's.
  */
 export class TreeInterpolator {
-  readonly #variables: Variables;
+  readonly #variables: VariableLookup;
   readonly #budget: Budget;
   readonly #problems: Problems;
   /** Variables that were already reported as not set, so that each is reported once. */
   readonly #unset: Set<string>;
 
-  constructor(variables: Variables, budget: Budget, problems: Problems, unset: Set<string>) {
+  constructor(variables: VariableLookup, budget: Budget, problems: Problems, unset: Set<string>) {
     this.#variables = variables;
     this.#budget = budget;
     this.#problems = problems;
@@ -51,6 +56,7 @@ export class TreeInterpolator {
     for (const name of used) {
       this.#checkVisibility(name, node);
       this.#checkSecrecy(name, node);
+      this.#checkCommand(name, node);
     }
     return used.size === 0 ? { ...node, value: text } : { ...node, value: text, written: node.value };
   }
@@ -86,6 +92,16 @@ export class TreeInterpolator {
     this.#problems.error(
       at,
       `the variable ${name} is secret, and Kubernetes shows this value to everybody who can read the environment: use it in environment, command, healthcheck.test, build.args, secrets or configs, or remove its secret mark`,
+    );
+  }
+
+  /** The name of a branch must not become part of a script. */
+  #checkCommand(name: string, at: SourcePosition): void {
+    const variable = this.#variables.get(name);
+    if (variable?.fromRef !== true || plainWord.test(variable.value) || !commands.test(at.path)) return;
+    this.#problems.error(
+      at,
+      `the variable ${name} contains the name of a ref with characters that a shell interprets: let the container's shell read it, as in "$$${name}"`,
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { RepositoryFiles } from '../files.ts';
 import { type SourcePosition, type Problems, SETTINGS } from '../problems.ts';
-import type { Variables } from '../variables.ts';
+import type { VariableLookup } from '../variables.ts';
 import type { YamlMap } from '../yaml/yaml-node.ts';
 import { parseYaml, startOf, type YamlOrigin } from '../yaml/yaml-tree.ts';
 import { Budget } from './budget.ts';
@@ -13,7 +13,7 @@ import { SourceFiles } from './source-files.ts';
 
 export interface LoadRequest {
   files: RepositoryFiles;
-  variables: Variables;
+  variables: VariableLookup;
   /** Path of the service file in the repository, if it is read from there. */
   path?: string;
   /** YAML of the repository's settings, merged over the file. */
@@ -24,7 +24,7 @@ export interface LoadRequest {
 export interface Loaded {
   tree: YamlMap;
   /** Coppice's variables, which override those of the root's `.env`. */
-  variables: Variables;
+  variables: VariableLookup;
 }
 
 /**
@@ -60,7 +60,7 @@ class Loader implements ModelLoader {
   }
 
   /** Returns `variables` with those of a folder's `.env`, if there is one, which they override. */
-  async withDotenv(folder: string, variables: Variables): Promise<Variables> {
+  async withDotenv(folder: string, variables: VariableLookup): Promise<VariableLookup> {
     const path = folder === '' ? '.env' : `${folder}/.env`;
     return this.sources.has(path) ? this.sources.withEnvFiles([path], variables, startOf(path)) : variables;
   }
@@ -83,13 +83,18 @@ class Loader implements ModelLoader {
   }
 
   /** Loads a file of the repository as a tree whose relative paths start from `folder`. */
-  async file(path: string, folder: string, variables: Variables, at: SourcePosition): Promise<YamlMap | undefined> {
+  async file(
+    path: string,
+    folder: string,
+    variables: VariableLookup,
+    at: SourcePosition,
+  ): Promise<YamlMap | undefined> {
     const text = await this.sources.yaml(path, at);
     return text === undefined ? undefined : this.parse(text, { file: path, folder }, variables);
   }
 
   /** Parses one file and fills in variables; returns undefined only if there are errors. */
-  parse(text: string, origin: YamlOrigin, variables: Variables): YamlMap | undefined {
+  parse(text: string, origin: YamlOrigin, variables: VariableLookup): YamlMap | undefined {
     const tree = parseYaml(text, origin, this.problems, this.budget.yaml);
     if (tree === undefined) return undefined;
     if (tree.kind !== 'map') {

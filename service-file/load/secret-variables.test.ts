@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS, OwnVariables } from '../own-variables.ts';
 import { memoryFiles } from '../memory-files.ts';
 import { readServiceFile } from '../parse.ts';
 
@@ -11,6 +12,7 @@ const read = (text: string, files: Record<string, string> = {}) =>
   readServiceFile({
     files: memoryFiles({ ...files, 'compose.yaml': text, 'web/Dockerfile': 'FROM scratch' }),
     variables,
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
   });
 const service = (lines: string) => `services:\n  web:\n    image: nginx\n    ${lines}\n`;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { FileUnreadableError, notAFile, type RepositoryFiles } from '../files.ts';
 import { type SourcePosition, type Problems, quoted } from '../problems.ts';
 import { readRepositoryPath } from '../repository-path.ts';
-import type { Variables } from '../variables.ts';
+import { overriding, type Variable, type VariableLookup, type Variables } from '../variables.ts';
 import { textOf, type YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
 import { DotenvError, parseDotenv } from './dotenv.ts';
@@ -58,19 +58,18 @@ export class SourceFiles {
   }
 
   /** Returns `variables` with those of env files, which they override; a later file overrides an earlier one. */
-  async withEnvFiles(paths: readonly string[], variables: Variables, at: SourcePosition): Promise<Variables> {
-    const defaults = new Map(variables);
+  async withEnvFiles(paths: readonly string[], variables: VariableLookup, at: SourcePosition): Promise<VariableLookup> {
+    const defaults = new Map<string, Variable>();
+    const all = overriding(variables, defaults);
     for (const path of paths) {
       const text = this.#budget.takeEnvFile(at) ? await this.#text(path, at) : undefined;
-      if (text === undefined) return defaults;
-      for (const [name, variable] of this.#parse(path, text, variables)) {
-        if (!variables.has(name)) defaults.set(name, variable);
-      }
+      if (text === undefined) return all;
+      for (const [name, variable] of this.#parse(path, text, variables)) defaults.set(name, variable);
     }
-    return defaults;
+    return all;
   }
 
-  #parse(path: string, text: string, variables: Variables): Variables {
+  #parse(path: string, text: string, variables: VariableLookup): Variables {
     try {
       return parseDotenv(text, variables, (line, message) =>
         this.#problems.warn({ file: path, path: '', line, column: 1 }, message),

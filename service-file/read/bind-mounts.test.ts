@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS, OwnVariables } from '../own-variables.ts';
 import { memoryFiles } from '../memory-files.ts';
 import { readServiceFile } from '../parse.ts';
 
@@ -18,6 +19,7 @@ async function readCounted(volumes: readonly string[], files: Readonly<Record<st
       },
     },
     variables: new Map(),
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
   });
   return { reads, prefetched, mounts: serviceFile?.services[0]?.mounts ?? [], errors };

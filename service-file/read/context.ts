@@ -1,6 +1,7 @@
 import type { RepositoryFiles } from '../files.ts';
+import type { OwnVariables } from '../own-variables.ts';
 import type { Problems } from '../problems.ts';
-import type { Variables } from '../variables.ts';
+import type { VariableLookup } from '../variables.ts';
 
 /**
  * Context for reading the merged tree. In the tree variables are filled in, files merged, and `extends`, `include`,
@@ -14,7 +15,9 @@ export interface ReadContext {
    * For entries without a value, `env_file` and `secrets.*.environment`: Coppice's variables, which override those of
    * `.env`.
    */
-  variables: Variables;
+  variables: VariableLookup;
+  /** The variables among them that nobody overrides. */
+  own: OwnVariables;
   /** Filled while reading: contents of mounted files, by the object that stores them and the key in it. */
   contents: Map<string, Map<string, Buffer>>;
   /** Key of the hashes in the names of bundles and objects. */

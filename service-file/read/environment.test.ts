@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS, OwnVariables } from '../own-variables.ts';
 import { memoryFiles } from '../memory-files.ts';
 import { readServiceFile } from '../parse.ts';
 import { oneService } from '../testing/one-service.ts';
@@ -78,6 +79,7 @@ describe('variables for builds only', () => {
         'a.env': 'A=${TOKEN}',
       }),
       variables: new Map([['TOKEN', { value: 'hunter2hunter2', visibility: 'buildtime' as const }]]),
+      own: new OwnVariables(EXAMPLE_FACTS),
       settings: { mode: 'repo' },
     });
 

@@ -8,7 +8,7 @@ import type { FileScope } from './file-scope.ts';
 import { envFileKeys } from './keys/service-keys.ts';
 import { type Fields, optional, readBoolean, readFields, readListOrOne, readName } from './read.ts';
 import { readRepositoryPath } from '../repository-path.ts';
-import { isVariableName, readVariables, toRecord } from './variables.ts';
+import { isVariableName, mayBeSet, readVariables, toRecord } from './variables.ts';
 
 /**
  * Returns the environment of a service's containers: the files of `env_file`, of which later ones override earlier
@@ -93,7 +93,7 @@ function parse(
       else if (value.includes('\0')) problems.error(node, `${what} contains a NUL character: remove it`);
       else if (visibility === 'buildtime')
         problems.error(node, `${what} uses a variable that is for builds only: make it visible always, or remove it`);
-      else found.set(name, value);
+      else if (mayBeSet(name, value, node, context)) found.set(name, value);
     }
   } catch (error) {
     if (!(error instanceof DotenvError)) throw error;

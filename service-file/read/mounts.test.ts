@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FileUnreadableError } from '../files.ts';
+import { EXAMPLE_FACTS, OwnVariables } from '../own-variables.ts';
 import { memoryFiles } from '../memory-files.ts';
 import { readServiceFile } from '../parse.ts';
 import type { Mount } from '../schema.ts';
@@ -231,6 +232,7 @@ describe('a hostile mount', () => {
     return readServiceFile({
       files: { ...memory, kindOf: (path) => (path === 'conf/link' ? kind : memory.kindOf(path)) },
       variables: new Map(),
+      own: new OwnVariables(EXAMPLE_FACTS),
       settings: { mode: 'repo' },
     });
   };
@@ -251,6 +253,7 @@ describe('a hostile mount', () => {
     const { errors } = await readServiceFile({
       files: { ...memory, kindOf: (path) => (path === 'link' ? 'symlink' : memory.kindOf(path)) },
       variables: new Map(),
+      own: new OwnVariables(EXAMPLE_FACTS),
       settings: { mode: 'repo' },
     });
     expect(errors.map(({ message }) => message)).toEqual([
@@ -266,6 +269,7 @@ describe('a hostile mount', () => {
         read: (path) => (path === 'a' ? Promise.reject(new FileUnreadableError('a is too large')) : memory.read(path)),
       },
       variables: new Map(),
+      own: new OwnVariables(EXAMPLE_FACTS),
       settings: { mode: 'repo' },
     });
     expect(errors.map(({ message }) => message)).toEqual(['a is too large']);

@@ -1,3 +1,4 @@
+import { isReservedName, RESERVED_NAME } from '../own-variables.ts';
 import type { SourcePosition } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -22,7 +23,7 @@ export function readVariables(node: YamlNode, reader: Reader, context: ReadConte
       problems.error(at, 'is not a name for a variable: use letters, digits, _, - and ., and no digit first');
     } else if (variables.has(name)) {
       problems.error(at, `the variable ${quoted(name)} is set twice: remove one`);
-    } else {
+    } else if (mayBeSet(name, value, at, context)) {
       const found = value ?? variableValue(name, reader, at, context);
       if (found !== undefined) variables.set(name, found);
     }
@@ -52,6 +53,24 @@ export function readVariables(node: YamlNode, reader: Reader, context: ReadConte
 /** Returns whether the name is valid. Kubernetes accepts `__proto__`, but JavaScript objects do not. */
 export function isVariableName(name: string): boolean {
   return namePattern.test(name) && name !== '__proto__';
+}
+
+/**
+ * Returns whether a service or build can have the variable; reports if not. Nobody overrides the variables that Coppice
+ * sets, but a file can repeat them: `COPPICE_COMMIT: ${COPPICE_COMMIT}`.
+ */
+export function mayBeSet(
+  name: string,
+  value: string | undefined,
+  at: SourcePosition,
+  { own, problems }: ReadContext,
+): boolean {
+  if (!isReservedName(name)) return true;
+  const set = own.get(name)?.value;
+  if (set !== undefined && (value === undefined || value === set)) return true;
+  const fix = set === undefined ? 'rename it' : 'leave out the value, or rename it';
+  problems.error(at, `the variable ${quoted(name)} cannot be set, because ${RESERVED_NAME}: ${fix}`);
+  return false;
 }
 
 /** Returns the value of Coppice's variable; reports if it is not set, or not available to this reader. */

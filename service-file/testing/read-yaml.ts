@@ -1,4 +1,5 @@
 import { memoryFiles } from '../memory-files.ts';
+import { EXAMPLE_FACTS, OwnVariables } from '../own-variables.ts';
 import { type ParsedServiceFile, readServiceFile } from '../parse.ts';
 
 /** Returns the service file of a repository that contains `text` as `compose.yaml`; no variable is a secret. */
@@ -10,6 +11,7 @@ export function readYaml(
   return readServiceFile({
     files: memoryFiles({ ...files, 'compose.yaml': text }),
     variables: new Map(Object.entries(variables).map(([name, value]) => [name, { value, visibility: 'always' }])),
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
   });
 }

@@ -5,6 +5,7 @@ import type { ClusterClient } from '../../kubernetes/client.ts';
 import { resourcePath } from '../../kubernetes/resource-path.ts';
 import { ConfigMap, Secret } from '../../kubernetes/resource-type.ts';
 import { RevisionStore } from '../../operator/kinds/environment/revision/revision-store.ts';
+import { EXAMPLE_FACTS, OwnVariables } from '../../service-file/own-variables.ts';
 import { memoryFiles } from '../../service-file/memory-files.ts';
 import { readServiceFile } from '../../service-file/parse.ts';
 import { createNamespace, deleteNamespace, testClient, testKubeConfig } from './api-server.ts';
@@ -89,6 +90,7 @@ async function push(id: string, kept: string[], changed: Record<string, Buffer>)
   const { serviceFile, contents, errors } = await readServiceFile({
     files: memoryFiles({ ...files, ...changed }),
     variables: new Map(),
+    own: new OwnVariables(EXAMPLE_FACTS),
     settings: { mode: 'repo' },
     hashKey: Buffer.from('key'),
   });

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { localFolder } from '../../service-file/local-folder.ts';
+import { EXAMPLE_FACTS, OwnVariables } from '../../service-file/own-variables.ts';
 import { readServiceFile } from '../../service-file/parse.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { codeBlocks } from './code-blocks.ts';
@@ -71,7 +72,13 @@ async function checkServiceFiles(page: string): Promise<void> {
       makeContexts(folder, code);
       const files = localFolder(folder);
       const { warnings, errors } = await readServiceFile({
-        ...{ files, variables: new Map<string, never>(), settings: { mode: 'repo' }, path: 'compose.yaml' },
+        ...{
+          files,
+          variables: new Map<string, never>(),
+          own: new OwnVariables(EXAMPLE_FACTS),
+          settings: { mode: 'repo' },
+          path: 'compose.yaml',
+        },
       });
       for (const reported of [...warnings, ...errors])
         problems.push(`${page}: a service file: ${JSON.stringify(reported)}`);

@@ -35,7 +35,13 @@ test.each(pages)('%s: runs each shell block in a test, or says why not: <!-- not
 });
 
 /** Words for parts of the product that are newer than the limit: guides, decision records, lines on other pages. */
-const partWords = { panel: 833, 'clusters of several kinds': 800, 'command line': 1150 };
+const partWords = {
+  panel: 833,
+  'clusters of several kinds': 800,
+  'command line': 1150,
+  'own variables': 600,
+  'history of tests': 125,
+};
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);
 

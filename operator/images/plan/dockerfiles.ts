@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RepositoryFiles } from '../../../service-file/files.ts';
-import { readDockerfile } from '../../../service-file/read-dockerfile.ts';
+import { isReservedName } from '../../../service-file/own-variables.ts';
+import { declaredArguments, readDockerfile } from '../../../service-file/read-dockerfile.ts';
 import { baseInstructions, baseReferences, type BaseInstructions, type BuildVariables } from './base-references.ts';
 
 /** Thrown when the Dockerfiles of a commit exceed a limit. */
@@ -10,9 +11,13 @@ const maxKiB = 128;
 const maxTotalKiB = 1024;
 /** Honest Dockerfiles have tens; each service of a commit may name another one, or other arguments. */
 const maxInstructions = 20_000;
+/** There are 13 variables, and two for each of at most 20 aliases. */
+const maxReserved = 60;
 
 interface ReadDockerfile {
   base: BaseInstructions;
+  /** Names of the arguments that it declares and only Coppice sets. */
+  reserved: string[];
   /** Names of base images by the variables that they were found with. */
   found: Map<string, string[]>;
 }
@@ -29,6 +34,11 @@ export class Dockerfiles {
 
   constructor(files: Pick<RepositoryFiles, 'read'>) {
     this.#files = files;
+  }
+
+  /** Returns the names of declared arguments that only Coppice sets. Throws as basesOf(). */
+  async reservedArguments({ path, id }: { path: string; id: string }): Promise<readonly string[]> {
+    return (this.#byId.get(id) ?? (await this.#read(path, id))).reserved;
   }
 
   /**
@@ -54,8 +64,13 @@ export class Dockerfiles {
     if (this.#bytes > maxTotalKiB * 1024) {
       throw new DockerfileLimitError(`all Dockerfiles together are larger than ${maxTotalKiB} KiB. Shorten them`);
     }
+    const dockerfile = readDockerfile(content.toString('utf8'));
+    const reserved = declaredArguments(dockerfile.instructions).filter(isReservedName);
+    if (reserved.length > maxReserved)
+      throw new DockerfileLimitError(`${path} declares more than ${maxReserved} of Coppice's variables. Remove some`);
     const read = {
-      base: baseInstructions(readDockerfile(content.toString('utf8'))),
+      base: baseInstructions(dockerfile),
+      reserved,
       found: new Map<string, string[]>(),
     };
     this.#byId.set(id, read);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS, OwnVariables } from '../../../service-file/own-variables.ts';
 import { BUILD_DEFAULTS, SERVICE_DEFAULTS, type Service } from '../../../service-file/schema.ts';
 import { SnapshotFiles } from '../../source/git/snapshot-files.ts';
 import { parseTree } from '../../source/git/tree.ts';
 import { planImages } from './image-plan.ts';
 import { WatchBudget } from './watch.ts';
 
-const hashKey = Buffer.from('key');
+const options = { hashKey: Buffer.from('key'), own: new OwnVariables(EXAMPLE_FACTS) };
 const listing = [
   '040000 tree aaa\tweb',
   '100644 blob bbb\tweb/Dockerfile',
@@ -34,13 +35,13 @@ function service(build: Partial<NonNullable<Service['build']>>, platform?: strin
 }
 
 async function addressOf(build: Partial<NonNullable<Service['build']>>, lines = listing): Promise<string | undefined> {
-  return (await planImages([service(build)], snapshot(lines), hashKey)).images[0]?.address;
+  return (await planImages([service(build)], snapshot(lines), options)).images[0]?.address;
 }
 
 test('refuses a Dockerfile above 128 KiB for each service that uses it', async () => {
   const { entries } = snapshot();
   const files = new SnapshotFiles(entries, () => Promise.resolve(Buffer.alloc(128 * 1024 + 1)));
-  const { images, problems } = await planImages([service({}), service({ target: 'x' })], { entries, files }, hashKey);
+  const { images, problems } = await planImages([service({}), service({ target: 'x' })], { entries, files }, options);
   expect(images).toEqual([]);
   expect(problems).toEqual(
     Array(2).fill('service web: build.dockerfile: Dockerfile is larger than 128 KiB. Shorten it'),
@@ -50,7 +51,7 @@ test('refuses a Dockerfile above 128 KiB for each service that uses it', async (
 test('plans an image for each service with a build, at its paths in the workspace', async () => {
   const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
   const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');
-  const { images, problems } = await planImages([given], snapshot(), hashKey);
+  const { images, problems } = await planImages([given], snapshot(), options);
   expect(problems).toEqual([]);
   expect(images).toEqual([
     {
@@ -77,7 +78,7 @@ test.each([
   [{ context: 'api' }, /no file api\/Dockerfile: add it, name another with build.dockerfile, or run .* `image`/],
   [{ watch: ['nothing/**'] }, /x-coppice.watch: no file in the repository matches nothing/],
 ])('refuses %j', async (build, problem) => {
-  expect(await planImages([service(build)], snapshot(), hashKey)).toEqual({
+  expect(await planImages([service(build)], snapshot(), options)).toEqual({
     images: [],
     problems: [expect.stringMatching(problem)],
   });
@@ -86,7 +87,7 @@ test.each([
 test('plans no image for a service without a build', async () => {
   const { build, ...rest } = service({});
   expect(build).toBeDefined();
-  expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot(), hashKey)).toEqual({ images: [], problems: [] });
+  expect(await planImages([{ ...rest, image: 'redis:7' }], snapshot(), options)).toEqual({ images: [], problems: [] });
 });
 
 test("identifies a context in a submodule by the submodule's commit", async () => {
@@ -123,7 +124,7 @@ describe('watch', () => {
       planImages(
         Array.from({ length: count }, () => service(build)),
         snapshot(),
-        hashKey,
+        options,
         new WatchBudget(300),
       );
     expect((await plan(1)).problems).toEqual([]);

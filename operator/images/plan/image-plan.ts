@@ -3,9 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { buildFilesFault } from '../../../service-file/build-files.ts';
 import { FileUnreadableError } from '../../../service-file/files.ts';
+import type { OwnVariables } from '../../../service-file/own-variables.ts';
 import type { Build, Service } from '../../../service-file/schema.ts';
 import type { SourceSnapshot } from '../../source/git/source.ts';
 import { entriesByPath, entryAt, type TreeEntry } from '../../source/git/tree.ts';
+import type { BuildVariables } from './base-references.ts';
 import { contentAddress, selectionId } from './content-address.ts';
 import { DockerfileLimitError, Dockerfiles } from './dockerfiles.ts';
 import { WatchBudget, WatchTooLargeError, watchedFiles } from './watch.ts';
@@ -43,6 +45,13 @@ interface Commit extends Snapshot {
   dockerfiles: Dockerfiles;
   budget: WatchBudget;
   hashKey: Uint8Array;
+  own: OwnVariables;
+}
+
+export interface PlanOptions {
+  hashKey: Uint8Array;
+  /** The variables that Coppice sets: a build gets those that its Dockerfile declares. */
+  own: OwnVariables;
 }
 
 /**
@@ -53,12 +62,12 @@ interface Commit extends Snapshot {
 export async function planImages(
   services: readonly Service[],
   snapshot: Snapshot,
-  hashKey: Uint8Array,
+  { hashKey, own }: PlanOptions,
   budget = new WatchBudget(),
 ): Promise<BuildPlan> {
   const plan: BuildPlan = { images: [], problems: [] };
   const byPath = entriesByPath(snapshot.entries);
-  const commit = { ...snapshot, byPath, dockerfiles: new Dockerfiles(snapshot.files), budget, hashKey };
+  const commit = { ...snapshot, byPath, dockerfiles: new Dockerfiles(snapshot.files), budget, hashKey, own };
   for (const service of services) {
     if (!service.build) continue;
     // All of a commit's files can be known already: other work continues between two services.
@@ -72,7 +81,7 @@ export async function planImages(
 
 /** Returns the image, or what the repository lacks for it. */
 async function planImage(service: Service, build: Build, commit: Commit): Promise<PlannedImage | string> {
-  const { context, target, args, secrets } = build;
+  const { context, target, secrets } = build;
   const { platform } = service;
   const dockerfile = posix.normalize(posix.join(context, build.dockerfile));
   const fault = buildFilesFault(build, commit.files);
@@ -84,9 +93,9 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
     if (contextId === undefined)
       return `x-coppice.watch: no file in the repository matches ${build.watch.join(', ')}. Correct the globs`;
     // The clone reads Dockerfiles of submodules.
-    const { bases, syntax } = dockerfileEntry.isInSubmodule
-      ? { bases: [], syntax: undefined }
-      : await commit.dockerfiles.basesOf({ path: dockerfile, id: dockerfileEntry.id }, { args, platform });
+    const { args, bases, syntax } = dockerfileEntry.isInSubmodule
+      ? { args: build.args, bases: [], syntax: undefined }
+      : await readBases(commit, { path: dockerfile, id: dockerfileEntry.id }, { args: build.args, platform });
     const address = contentAddress(commit.hashKey, {
       contextId,
       dockerfile,
@@ -104,6 +113,21 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
     if (!(error instanceof FileUnreadableError)) throw error;
     return `build.dockerfile: ${dockerfile} ${error.message}`;
   }
+}
+
+/** Returns the base images, and the arguments of the build with those of Coppice's that its Dockerfile declares. */
+async function readBases(
+  { dockerfiles, own }: Commit,
+  dockerfile: { path: string; id: string },
+  { args: given, platform }: BuildVariables,
+) {
+  const declared = await dockerfiles.reservedArguments(dockerfile);
+  const values = declared.flatMap((name) => {
+    const value = own.get(name)?.value;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const args = { ...Object.fromEntries(values), ...given };
+  return { args, ...(await dockerfiles.basesOf(dockerfile, { args, platform })) };
 }
 
 /** Returns the entry at an existing path. In a submodule its ID is the submodule's commit. */

@@ -175,7 +175,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     newest: () =>
       asNewest(async () => {
         const { id, commit } = await plan();
-        return { revision: id, commit };
+        return { revisions: [id], commit };
       }),
     find: (_location: object, id: string | undefined) =>
       Promise.resolve(

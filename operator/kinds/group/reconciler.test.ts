@@ -107,6 +107,22 @@ test('restores the labels of its bindings, and deletes them with the group', asy
   expect(ending.writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
 });
 
+test('reports variables with names that only Coppice sets until they are renamed, and stays ready', async () => {
+  const { group, reconcile } = world([binding('members', 'look', {}), binding('api', 'keep', {})]);
+  const variable = (name: string) => ({ name, value: 'x', visibility: 'always' as const });
+  const condition = (type: string) => findCondition(group.status?.conditions, type);
+  group.spec.variables = [variable('COPPICE_COMMIT'), variable('TOKEN'), variable('COPPICE_X')];
+  await reconcile();
+  expect(condition('VariablesValid')).toMatchObject({ status: 'False', reason: 'ReservedName' });
+  expect(condition('VariablesValid')?.message).toBe(
+    'COPPICE_COMMIT, COPPICE_X: ignored, because names that start with COPPICE_ are for the variables that Coppice sets. Rename or delete them',
+  );
+  expect(condition('Ready')?.status).toBe('True');
+  group.spec.variables = [variable('TOKEN')];
+  await reconcile();
+  expect(condition('VariablesValid')).toBeUndefined();
+});
+
 test('neither takes nor deletes a binding of another role, which does not prevent the deletion of the group', async () => {
   const theirs = [binding('members', 'edit', { [LABELS.group]: 'acme' })];
   const ending = world(theirs, { deletionTimestamp });

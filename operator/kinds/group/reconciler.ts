@@ -12,7 +12,7 @@ import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { keyOf, Namespace, RoleBinding, type ObjectName } from '../../../kubernetes/resource-type.ts';
 import type { BuilderPool } from '../../images/builders/pool.ts';
-import { afterError, ready, REQUESTS_VALID, requestReport } from '../../shared/conditions.ts';
+import { afterError, inputReports, ready } from '../../shared/conditions.ts';
 import { createOrGet } from '../../shared/create-or-get.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
@@ -156,10 +156,8 @@ export class GroupReconciler {
 
   async #report(group: Group, reports: ConditionReport[]): Promise<void> {
     const generation = group.metadata.generation ?? 0;
-    const requests = requestReport([], group.metadata.annotations);
-    const before = group.status?.conditions?.filter(({ type }) => requests || type !== REQUESTS_VALID);
-    const all = [...reports, ...(requests ? [requests] : [])];
-    const conditions = mergeConditions(before, all, generation, this.#options.now());
+    const input = inputReports([], group);
+    const conditions = mergeConditions(input.before, [...reports, ...input.reports], generation, this.#options.now());
     const namespace = groupNamespace(group.metadata.name);
     await this.#options.statuses.write(group, { observedGeneration: generation, namespace, conditions });
   }

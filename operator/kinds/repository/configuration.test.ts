@@ -82,6 +82,15 @@ describe('the configuration', () => {
     });
   });
 
+  test('omits variables with names that only Coppice sets, even if their Secrets are missing', async () => {
+    const named = (name: string) => ({ name, value: 'x', visibility: 'always' as const });
+    const { variables } = await configurations(
+      { variables: [named('COPPICE_COMMIT'), { ...fromSecret('TOKEN', 'missing'), name: 'COPPICE_X' }, named('A')] },
+      { variables: [named('COPPICE_URL')] },
+    ).read();
+    expect([...variables.keys()]).toEqual(['A']);
+  });
+
   describe('with a service file in the settings', () => {
     const content = 'services: {}';
     const contentFrom = (name: string, key = 'content.abcde.4') => ({ secretKeyRef: { name, key } });

@@ -7,6 +7,7 @@ import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { objectKey, Secret } from '../../../kubernetes/resource-type.ts';
 import { secretText } from '../../../kubernetes/secret-texts.ts';
+import { isReservedName } from '../../../service-file/own-variables.ts';
 import type { ServiceFileSettings } from '../../../service-file/parse.ts';
 import type { Variable, Variables } from '../../../service-file/variables.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
@@ -162,7 +163,10 @@ type NamedVariable = VariableSpec & Pick<NamedSecret, 'namer'>;
 
 function namedVariables(type: { kind: string }, object: Repository | Group | undefined): NamedVariable[] {
   if (!object) return [];
-  return (object.spec.variables ?? []).map((variable) => ({ ...variable, namer: secretNamer(type, object) }));
+  // Names that only Coppice sets have no effect; a condition reports them.
+  return (object.spec.variables ?? [])
+    .filter(({ name }) => !isReservedName(name))
+    .map((variable) => ({ ...variable, namer: secretNamer(type, object) }));
 }
 
 function namedRegistrySecrets(type: { kind: string }, object: Repository | Group | undefined): NamedSecret[] {

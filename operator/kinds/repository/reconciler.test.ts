@@ -459,3 +459,18 @@ test('reports a request that it cannot handle until it is removed, and stays rea
   await world.reconcile();
   expect(world.condition('RequestsValid')).toBeUndefined();
 });
+
+test('reports variables with names that only Coppice sets until they are renamed, and stays ready', async () => {
+  await world.reconcile();
+  world.change({}, { variables: [{ name: 'COPPICE_COMMIT', value: 'x', visibility: 'always' }] });
+  await world.reconcile();
+  expect(world.condition('VariablesValid')).toEqual([
+    'False',
+    'ReservedName',
+    'COPPICE_COMMIT: ignored, because names that start with COPPICE_ are for the variables that Coppice sets. Rename or delete them',
+  ]);
+  expect(world.condition('Ready')?.slice(0, 2)).toEqual(['True', 'Readable']);
+  world.change({}, { variables: [] });
+  await world.reconcile();
+  expect(world.condition('VariablesValid')).toBeUndefined();
+});

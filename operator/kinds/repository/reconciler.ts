@@ -8,7 +8,7 @@ import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { keyOf } from '../../../kubernetes/resource-type.ts';
-import { afterError, ready, REQUESTS_VALID, requestReport } from '../../shared/conditions.ts';
+import { afterError, inputReports, ready } from '../../shared/conditions.ts';
 import { Stalled, userMustAct, Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
 import type { GroupMembership } from '../group/group-membership.ts';
@@ -109,7 +109,7 @@ export class RepositoryReconciler {
       return {};
     }
     const waitMs = sync.waitMs(repository);
-    const isNews = checked.reports.length > 0 || hasNewRequestReport(repository);
+    const isNews = checked.reports.length > 0 || hasNewInputReport(repository);
     if (waitMs > 0 && isNews) await this.#report(repository, checked.reports, checked.fields);
     const isWebhookDue = waitMs === 0 || webhooks.isDue(repository);
     const recheckAfterMs = isWebhookDue ? await this.#ensureWebhook(repository) : Infinity;
@@ -156,10 +156,13 @@ export class RepositoryReconciler {
   ): Promise<void> {
     const observedGeneration = repository.metadata.generation ?? 0;
     const { status } = repository;
-    const requests = requestReport(REPOSITORY_REQUESTS, repository.metadata.annotations);
-    const before = status?.conditions?.filter(({ type }) => requests || type !== REQUESTS_VALID);
-    const all = [...reports, ...(requests ? [requests] : [])];
-    const conditions = mergeConditions(before, all, observedGeneration, this.#options.now());
+    const input = inputReports(REPOSITORY_REQUESTS, repository);
+    const conditions = mergeConditions(
+      input.before,
+      [...reports, ...input.reports],
+      observedGeneration,
+      this.#options.now(),
+    );
     await this.#options.statuses.write(repository, { ...status, ...fields, observedGeneration, conditions });
   }
 
@@ -195,8 +198,9 @@ function isKnownReadable({ metadata, spec, status }: Repository): boolean {
   return isCurrent && status?.url !== undefined && (spec.generic !== undefined || status.hostRepository !== undefined);
 }
 
-/** Returns whether the report on invalid requests differs from the status. */
-function hasNewRequestReport({ metadata, status }: Repository): boolean {
-  const reported = findCondition(status?.conditions, REQUESTS_VALID)?.message;
-  return requestReport(REPOSITORY_REQUESTS, metadata.annotations)?.message !== reported;
+/** Returns whether the reports on invalid requests and variables differ from the status. */
+function hasNewInputReport(repository: Repository): boolean {
+  const { reports, before } = inputReports(REPOSITORY_REQUESTS, repository);
+  const isNew = ({ type, message }: ConditionReport) => findCondition(before, type)?.message !== message;
+  return before.length < (repository.status?.conditions ?? []).length || reports.some(isNew);
 }

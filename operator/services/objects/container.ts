@@ -19,7 +19,7 @@ export function container(context: WorkloadContext, service: Service): Container
     ...(service.entrypoint && { command: expandedWords(service.entrypoint, hidden) }),
     ...(service.command && { args: expandedWords(service.command, hidden) }),
     ...(service.workingDir !== undefined && { workingDir: service.workingDir }),
-    env: environmentOf(service, hidden),
+    env: environmentOf(service, hidden, context.own),
     ports: [
       ...service.ports.map((port) => ({ containerPort: port, protocol: 'TCP' })),
       ...service.udpPorts.map((port) => ({ containerPort: port, protocol: 'UDP' })),

@@ -87,3 +87,25 @@ test('names a job by the Secret of its hidden values only', () => {
   const other = { ...service, environment: { ...service.environment, PASSWORD: 'hunter3' } };
   expect(jobName(context, other)).toBe(jobName(context, service));
 });
+
+describe('the variables that Coppice sets', () => {
+  const own = { COPPICE_BRANCH: '$(PASSWORD)`a`"', COPPICE_TAG: '' };
+
+  test('come first, literally, and each once', () => {
+    const named = sampleService({ environment: { COPPICE_TAG: '', MODE: 'a' } });
+    expect(container(sampleContext({ services: [named] }, { own }), named).env).toEqual([
+      { name: 'COPPICE_BRANCH', value: '$$(PASSWORD)`a`"' },
+      { name: 'COPPICE_TAG', value: '' },
+      { name: 'MODE', value: 'a' },
+    ]);
+  });
+
+  test('are absent from services that an older Coppice planned, so that an upgrade replaces no pod', () => {
+    expect(container(context, service).env).toHaveLength(4);
+  });
+
+  test('do not decide whether a job runs again', () => {
+    const withOwn = sampleContext({ services: [service] }, { own });
+    expect(jobName(withOwn, service)).toBe(jobName(sampleContext({ services: [service] }), service));
+  });
+});

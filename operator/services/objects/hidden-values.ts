@@ -14,14 +14,26 @@ export type HiddenValues = z.infer<typeof hiddenValuesSchema>;
 
 type EnvVar = NonNullable<NonNullable<Pod['spec']>['containers'][number]['env']>[number];
 
-/** Returns the container's variables: the service's own, and those that stand for hidden words of its commands. */
-export function environmentOf({ environment }: Service, hidden: HiddenValues | undefined): EnvVar[] {
-  const own = Object.entries(environment).map(([name, value]): EnvVar => {
+/**
+ * Returns the container's variables: those that Coppice sets, the service's, and those that stand for hidden words of its
+ * commands.
+ */
+export function environmentOf(
+  { environment }: Service,
+  hidden: HiddenValues | undefined,
+  own: Readonly<Record<string, string>> = {},
+): EnvVar[] {
+  const set = Object.entries(own).filter(([name]) => !Object.hasOwn(environment, name));
+  const given = Object.entries(environment).map(([name, value]): EnvVar => {
     const isHidden = hidden && Object.hasOwn(hidden.variables, name);
     return isHidden ? fromSecret(hidden.secret, name) : { name, value: literal(value) };
   });
   const added = Object.keys(hidden?.variables ?? {}).filter((name) => !Object.hasOwn(environment, name));
-  return [...own, ...added.map((name) => fromSecret(hidden?.secret ?? '', name))];
+  return [
+    ...set.map(([name, value]): EnvVar => ({ name, value: literal(value) })),
+    ...given,
+    ...added.map((name) => fromSecret(hidden?.secret ?? '', name)),
+  ];
 }
 
 function fromSecret(secret: string, key: string): EnvVar {

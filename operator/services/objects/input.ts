@@ -14,6 +14,8 @@ export interface WorkloadInput {
   serviceFile: ServiceFile;
   /** Images of the services that are built, by service. */
   images: ReadonlyMap<string, string>;
+  /** The variables that Coppice sets in every container; absent if an older Coppice planned the services. */
+  own?: Readonly<Record<string, string>> | undefined;
   /** Texts that pods take from an existing Secret, by service. */
   hidden: ReadonlyMap<string, HiddenValues>;
   /** Changes with every build, so that jobs run once per build. */

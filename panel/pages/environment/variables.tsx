@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { EffectiveVariables, EnvironmentView } from '../../api/types.ts';
 import { environmentPath, groupOf, groupPage, repositoryPage } from '../../api/paths.ts';
-import { Empty, LoadError, Skeleton } from '../../components/error-note.tsx';
+import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { SecretValue } from '../../components/secret-value.tsx';
 import { Table } from '../../components/table.tsx';
 import { useResource } from '../../state/resource.ts';
@@ -15,27 +15,35 @@ export function Variables({ environment: { id, rid } }: { environment: Environme
     if (error) return <LoadError error={error} retry={() => void resource.reload()} what="list of variables" />;
     return <Skeleton what="variables" />;
   }
-  if (!found.applies) {
-    return (
-      <Empty title="No variables">
-        <p>The commits of this pull request come from a fork, so its builds get no variables.</p>
-      </Empty>
-    );
-  }
-  if (found.variables.length === 0) {
-    return (
-      <Empty title="No variables">
-        <p>
-          A variable replaces <code>${'{NAME}'}</code> in the service file. Variables are set for a{' '}
-          <a href={repositoryPage(rid, 'variables')}>repository</a> or a{' '}
-          <a href={groupPage(groupOf(id), 'variables')}>group</a>.
-        </p>
-      </Empty>
-    );
-  }
+  const shown = found.variables.filter(({ from }) => found.applies || from === 'coppice');
   return (
-    <Table columns={['Name', 'Value', 'Set for', 'Visibility']}>
-      {found.variables.map((variable) => (
+    <>
+      <p class="muted">
+        {found.applies ? (
+          <>
+            A variable replaces <code>${'{NAME}'}</code> in the service file. Variables are set for a{' '}
+            <a href={repositoryPage(rid, 'variables')}>repository</a> or a{' '}
+            <a href={groupPage(groupOf(id), 'variables')}>group</a>, and by Coppice.
+          </>
+        ) : (
+          'The commits of this pull request come from a fork, so its builds get only the variables that Coppice sets.'
+        )}
+      </p>
+      <VariablesTable shown={shown} id={id} rid={rid} />
+    </>
+  );
+}
+
+interface TableProps {
+  shown: EffectiveVariables['variables'];
+  id: string;
+  rid: string;
+}
+
+function VariablesTable({ shown, id, rid }: TableProps): JSX.Element {
+  return (
+    <Table columns={['Name', 'Value', 'Set by', 'Visibility']}>
+      {shown.map((variable) => (
         <tr key={variable.name}>
           <td>
             <code>{variable.name}</code>
@@ -49,11 +57,7 @@ export function Variables({ environment: { id, rid } }: { environment: Environme
             />
           </td>
           <td>
-            {variable.from === 'group' ? (
-              <a href={groupPage(groupOf(id), 'variables')}>group</a>
-            ) : (
-              <a href={repositoryPage(rid, 'variables')}>repository</a>
-            )}
+            <Source from={variable.from} id={id} rid={rid} />
             {variable.overrides && <span class="muted">, overrides the group's</span>}
           </td>
           <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
@@ -61,4 +65,10 @@ export function Variables({ environment: { id, rid } }: { environment: Environme
       ))}
     </Table>
   );
+}
+
+function Source({ from, id, rid }: Omit<TableProps, 'shown'> & Pick<TableProps['shown'][number], 'from'>): JSX.Element {
+  if (from === 'coppice') return <span>Coppice</span>;
+  if (from === 'group') return <a href={groupPage(groupOf(id), 'variables')}>group</a>;
+  return <a href={repositoryPage(rid, 'variables')}>repository</a>;
 }

@@ -46,7 +46,7 @@ export class BuildPhase {
     const newest = await planner.newest(await scope.planRequest());
     // The request stays pending: the running build may be of the commit before.
     if (newest.retryAfterMs !== undefined) return { requeueAfterMs: newest.retryAfterMs };
-    if (newest.planned === undefined || [undefined, newest.planned.revision].includes(running.revision)) {
+    if (newest.planned === undefined || [undefined, ...newest.planned.revisions].includes(running.revision)) {
       return joined(scope.status);
     }
     return recorder.supersede(scope, whatMoved(running, newest.planned));

@@ -1,10 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
+import { environmentFacts } from '../../../../crds/environment-facts.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../../source/errors.ts';
 import type { Source, SourceSnapshot } from '../../../source/git/source.ts';
 import { SnapshotFiles } from '../../../source/git/snapshot-files.ts';
 import { parseTree } from '../../../source/git/tree.ts';
-import { RevisionPlanner, type RevisionPlannerSettings } from './revision-planner.ts';
+import { podTemplate } from '../../../services/objects/pod-template.ts';
+import { sampleContext } from '../../../services/objects/testing/sample-context.ts';
+import { type PlanRequest, RevisionPlanner, type RevisionPlannerSettings } from './revision-planner.ts';
 import type { Revision } from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 
@@ -22,6 +25,12 @@ const request = {
     registrySecrets: [],
   },
   ref: { name: 'main', type: 'branch' },
+  facts: environmentFacts(new URL('http://env.localhost:8080'), {
+    id: { group: 'acme', name: 'shop-main' },
+    repository: 'shop',
+    ref: { name: 'main', type: 'branch' },
+  }),
+  build: 1,
   locate: () =>
     Promise.resolve({ access: { origin: 'http://git/x', credentials: undefined }, refName: 'refs/heads/main' }),
   isTrusted: () => true,
@@ -32,6 +41,7 @@ interface World {
   resolve?: () => Promise<string>;
   snapshot?: () => Promise<void>;
   files?: Record<string, string>;
+  commit?: string;
   stored?: Revision;
 }
 
@@ -45,14 +55,14 @@ function plannerIn(world: World, more: Partial<RevisionPlannerSettings> = {}) {
   const listing = Object.keys(files).map((path) => `100644 blob ${hex(path)}\t${path}\0`);
   const entries = parseTree(listing.join(''), 'a1');
   const snapshot: SourceSnapshot = {
-    ...{ commit: 'c1', author: 'Ada', subject: 'Fix the cart' },
+    ...{ commit: world.commit ?? 'c1', author: 'Ada', subject: 'Fix the cart' },
     entries,
     files: new SnapshotFiles(entries, (id) =>
       Promise.resolve(Buffer.from(files[Buffer.from(id, 'hex').toString()] ?? '')),
     ),
   };
   const source = {
-    resolve: world.resolve ?? (() => Promise.resolve('c1')),
+    resolve: world.resolve ?? (() => Promise.resolve(world.commit ?? 'c1')),
     snapshot: async (_location: object, read: (given: SourceSnapshot) => Promise<Revision>) => {
       await world.snapshot?.();
       return read(snapshot);
@@ -321,5 +331,86 @@ describe('the default platform of services', () => {
     await expect(planned({ platform: 'linux/arm64', nodeSelector })).rejects.toThrow(
       'services.db.platform: linux/amd64 does not run here: environments run on nodes with kubernetes.io/arch=arm64 only',
     );
+  });
+});
+
+describe('the variables that Coppice sets', () => {
+  const files = {
+    'compose.yaml': `
+services:
+  web: {build: {dockerfile: web.Dockerfile}, environment: [COPPICE_COMMIT], x-coppice: {jobs: [{name: migrate, command: ls}]}}
+  api: {build: {dockerfile: api.Dockerfile}}
+  db: {image: "postgres:18"}
+`,
+    'web.Dockerfile': 'FROM x\nARG COPPICE_BUILD\nARG OTHER\n',
+    'api.Dockerfile': 'FROM x\nARG COPPICE_ENVIRONMENT=none\n',
+  };
+  const podsOf = (revision: Revision) => {
+    const { serviceFile, own } = revision;
+    const images = new Map(revision.images.map(({ service, address }) => [service, address]));
+    const context = sampleContext(serviceFile, { own, images });
+    const pods = serviceFile.services.map((one) => [one.name, podTemplate(context, one, { drainSeconds: 0 })] as const);
+    return new Map(pods.map(([name, pod]) => [name, JSON.stringify(pod)]));
+  };
+  const imagesOf = ({ images }: Revision) => new Map(images.map(({ service, address }) => [service, address]));
+  const differing = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>) =>
+    [...one.keys()].filter((name) => one.get(name) !== other.get(name));
+  const plan = (world: World, more: Partial<PlanRequest> = {}) =>
+    plannerIn({ files, ...world }).planner.plan({ ...request, ...more });
+
+  test('are the arguments of a build whose Dockerfile declares them, and of no other', async () => {
+    const { images } = await plan({}, { build: 7 });
+    expect(Object.fromEntries(images.map(({ service, args }) => [service, args]))).toEqual({
+      web: { COPPICE_BUILD: '7' },
+      api: { COPPICE_ENVIRONMENT: 'acme.shop-main' },
+    });
+  });
+
+  test.each<[string, World, Partial<PlanRequest>, string[], string[]]>([
+    ['another commit', { commit: 'c2' }, {}, ['web', 'web-migrate'], []],
+    ['another build', {}, { build: 2 }, ['web', 'web-migrate'], ['web']],
+    ['the same commit and build', {}, {}, [], []],
+  ])('%s changes only what names the commit or build', async (_what, world, more, pods, images) => {
+    const [before, after] = [await plan({}), await plan(world, more)];
+    expect(differing(imagesOf(before), imagesOf(after))).toEqual(images);
+    expect(differing(podsOf(before), podsOf(after)).sort()).toEqual(pods);
+  });
+
+  test('are the same for a fork, whose containers have them too', async () => {
+    const variables = new Map([['COPPICE_GROUP', { value: 'other', visibility: 'always' as const }]]);
+    const configuration = { ...request.configuration, variables };
+    const revision = await plan({}, { configuration, isTrusted: () => false });
+    expect(revision.own).toEqual({
+      COPPICE_ENVIRONMENT: 'acme.shop-main',
+      COPPICE_GROUP: 'acme',
+      COPPICE_REPOSITORY: 'acme.shop',
+      COPPICE_REF: 'main',
+      COPPICE_REF_TYPE: 'branch',
+      COPPICE_BRANCH: 'main',
+      COPPICE_TAG: '',
+      COPPICE_PULL_REQUEST: '',
+      COPPICE_WEB_URL: 'http://shop-main--acme.env.localhost:8080',
+      COPPICE_WEB_HOST: 'shop-main--acme.env.localhost',
+    });
+    expect(podsOf(revision).get('db')).toContain('{"name":"COPPICE_GROUP","value":"acme"}');
+  });
+
+  test.each([
+    ['a commit that names no build is planned once', 'FROM x\n', 1],
+    ['a commit that names the build is planned for each build', 'FROM x\nARG COPPICE_BUILD\n', 2],
+  ])('%s', async (_what, dockerfile, expected) => {
+    const { planner, saved } = plannerIn({ files: { ...files, 'web.Dockerfile': dockerfile } });
+    for (const build of [1, 1, 2, 2]) {
+      const revision = await planner.plan({ ...request, build });
+      const newest = await planner.newest({ ...request, build });
+      expect(newest.planned?.revisions).toContain(revision.id);
+    }
+    expect(saved).toHaveLength(expected);
+  });
+
+  test('a Dockerfile declares at most 60 of them', async () => {
+    const declared = Array.from({ length: 61 }, (_, index) => `ARG COPPICE_WEB_URL_A${index}\n`).join('');
+    const planning = plan({ files: { Dockerfile: `FROM x\n${declared}` } });
+    await expect(planning).rejects.toThrow("Dockerfile declares more than 60 of Coppice's variables. Remove some");
   });
 });

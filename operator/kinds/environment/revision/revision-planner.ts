@@ -1,6 +1,7 @@
 import { textsToMask } from '../../../../build-logs/mask-candidates.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
+import { containerVariables, type EnvironmentFacts, OwnVariables } from '../../../../service-file/own-variables.ts';
 import { readServiceFile } from '../../../../service-file/parse.ts';
 import { formatProblem } from '../../../../service-file/problems.ts';
 import type { FileBundle, ServiceFile } from '../../../../service-file/schema.ts';
@@ -23,7 +24,14 @@ import { refusedForGood } from '../../../services/diagnosis/refusal.ts';
 import type { ContentBudget } from './content-budget.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import { secretTexts } from './revision-objects.ts';
-import { retiredRevisions, revisionId, type Revision, type RevisionInput, type RevisionLocation } from './revision.ts';
+import {
+  numberedId,
+  retiredRevisions,
+  revisionId,
+  type Revision,
+  type RevisionInput,
+  type RevisionLocation,
+} from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 
 export interface PlanRequest {
@@ -32,6 +40,10 @@ export interface PlanRequest {
   environment: string;
   configuration: RepositoryConfiguration;
   ref: GitRef;
+  /** What is known about the environment, apart from its commits. */
+  facts: Omit<EnvironmentFacts, 'registry'>;
+  /** Number of the build that is planned, or of the next one. */
+  build: number;
   /** Returns the location of the ref's commits. */
   locate: () => Promise<RefLocation>;
   /** Whether only people with push access wrote the code; known once the ref is located. */
@@ -45,7 +57,8 @@ export interface PlanRequest {
 
 /** The revision and commit of a ref. */
 export interface PlannedRevision {
-  revision: string;
+  /** IDs that it can have: one if it contains the build's number, the other if not. */
+  revisions: string[];
   commit: string;
 }
 
@@ -110,7 +123,7 @@ export class RevisionPlanner {
   newest(request: PlanRequest): Promise<NewestVersion> {
     return asNewest(async () => {
       const commit = await this.#source.resolve(await request.locate(), request.ref);
-      return { commit, revision: await this.#idOf(this.#input(request, commit)) };
+      return { commit, revisions: await this.#idsOf(request, this.#input(request, commit)) };
     });
   }
 
@@ -144,7 +157,11 @@ export class RevisionPlanner {
   async #known(request: PlanRequest): Promise<Revision | undefined> {
     if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
-    return this.#revisions.find(request.location, await this.#idOf(this.#input(request, commit)));
+    for (const id of await this.#idsOf(request, this.#input(request, commit))) {
+      const known = await this.#revisions.find(request.location, id);
+      if (known) return known;
+    }
+    return undefined;
   }
 
   #resolve({ locate, ref, location }: PlanRequest): Promise<string> {
@@ -180,6 +197,7 @@ export class RevisionPlanner {
     // The ref may have moved since it was resolved.
     const input = this.#input(request, snapshot.commit);
     const hashKey = await this.#settings.hashKey();
+    const own = new OwnVariables({ ...input.facts, commit: snapshot.commit, build: request.build });
     const {
       serviceFile: read,
       contents,
@@ -188,6 +206,7 @@ export class RevisionPlanner {
     } = await readServiceFile({
       files: snapshot.files,
       variables: input.variables,
+      own,
       settings: input.serviceFile,
       hashKey,
     });
@@ -196,17 +215,19 @@ export class RevisionPlanner {
     if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
     refuseForbiddenImages(serviceFile, this.#settings.registry);
     refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
-    const { images, problems } = await planImages(serviceFile.services, snapshot, hashKey);
+    const { images, problems } = await planImages(serviceFile.services, snapshot, { hashKey, own });
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
     const secrets = [...textsToMask([...input.variables.values()]), ...secretTexts({ serviceFile }, contents)];
     const { services, hidden, warnings: omissions } = hideSecrets(serviceFile.services, secrets, hashKey);
+    const [id, numbered] = await this.#idsOf(request, input);
     const revision = {
-      id: await this.#idOf(input),
+      id: own.usesBuild ? numbered : id,
       ...{ commit: snapshot.commit, author: snapshot.author, subject: snapshot.subject },
       serviceFile: { ...serviceFile, services },
       images: images.map((image) => withStoredSecrets(image, serviceFile.bundles)),
       warnings: [...warnings.map(formatProblem), ...omissions],
       trusted: input.trusted,
+      own: containerVariables(input.facts),
       hidden,
     };
     try {
@@ -218,15 +239,17 @@ export class RevisionPlanner {
     }
   }
 
-  async #idOf(input: RevisionInput): Promise<string> {
-    return revisionId(await this.#settings.hashKey(), input);
+  async #idsOf({ build }: PlanRequest, input: RevisionInput): Promise<[plain: string, numbered: string]> {
+    const id = revisionId(await this.#settings.hashKey(), input);
+    return [id, numberedId(id, build)];
   }
 
-  #input({ configuration, isTrusted }: PlanRequest, commit: string): RevisionInput {
+  #input({ configuration, isTrusted, facts: known }: PlanRequest, commit: string): RevisionInput {
     const { variables, serviceFile } = configuration;
     const trusted = isTrusted();
-    const { platform } = this.#settings;
-    return { commit, trusted, serviceFile, platform, variables: trusted ? variables : new Map() };
+    const { platform, registry } = this.#settings;
+    const facts = { ...known, registry };
+    return { commit, trusted, serviceFile, platform, facts, variables: trusted ? variables : new Map() };
   }
 
   /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { EXAMPLE_FACTS } from '../../../../service-file/own-variables.ts';
 import type { Variable } from '../../../../service-file/variables.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { retiredRevisions, revisionId, type RevisionInput } from './revision.ts';
@@ -9,12 +10,15 @@ const input: RevisionInput = {
   commit: 'c1',
   trusted: true,
   serviceFile: { mode: 'repo' },
+  facts: EXAMPLE_FACTS,
   variables: variables({ A: { value: '1', visibility: 'always' }, B: { value: '2', visibility: 'buildtime' } }),
 };
 
 describe('the name of a revision', () => {
   test.each<[string, Partial<RevisionInput>]>([
     ['commit', { commit: 'c2' }],
+    ['address', { facts: { ...EXAMPLE_FACTS, web: { url: 'https://other', host: 'other' } } }],
+    ['registry', { facts: { ...EXAMPLE_FACTS, registry: 'other' } }],
     ['mode', { serviceFile: { mode: 'both' } }],
     ['settings', { serviceFile: { mode: 'repo', content: 'services: {}' } }],
     [

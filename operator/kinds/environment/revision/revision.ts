@@ -6,6 +6,7 @@ import { keyedHash } from '../../../shared/hash-key.ts';
 import { hiddenValuesSchema } from '../../../services/objects/hidden-values.ts';
 import { plannedImageSchema } from '../../../images/plan/image-plan.ts';
 import type { ServiceFileSettings } from '../../../../service-file/parse.ts';
+import { containerVariables, type EnvironmentFacts } from '../../../../service-file/own-variables.ts';
 import { serviceFileSchema } from '../../../../service-file/schema.ts';
 import type { Variables } from '../../../../service-file/variables.ts';
 
@@ -21,6 +22,8 @@ export const storedRevisionSchema = z.object({
   warnings: z.array(z.string()),
   /** Whether it was planned as trusted code, with variables; absent if an older Coppice wrote it. */
   trusted: z.boolean().optional(),
+  /** The variables that Coppice sets in every container; absent if an older Coppice wrote it. */
+  own: z.record(z.string(), z.string()).optional(),
   /** By service, the texts that its pods take from a Secret; absent if an older Coppice wrote it. */
   hidden: z.record(z.string(), hiddenValuesSchema).optional(),
 });
@@ -44,6 +47,8 @@ export interface RevisionInput {
   trusted: boolean;
   variables: Variables;
   serviceFile: ServiceFileSettings;
+  /** What the variables that Coppice sets are made of, except for the commit and the build. */
+  facts: EnvironmentFacts;
   /** Platform of services that set none. */
   platform?: string | undefined;
 }
@@ -57,7 +62,7 @@ const scheme = 2;
  */
 export function revisionId(
   hashKey: Uint8Array,
-  { commit, trusted, variables, serviceFile, platform }: RevisionInput,
+  { commit, trusted, variables, serviceFile, facts, platform }: RevisionInput,
 ): string {
   const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
   const pairs = sorted.map(([name, { value, visibility, secret }]) => [
@@ -74,8 +79,17 @@ export function revisionId(
     pairs,
     ...(trusted ? [] : ['untrusted']),
     ...(platform === undefined ? [] : [`platform ${platform}`]),
+    { ...containerVariables(facts), registry: facts.registry },
   ];
   return keyedHash(hashKey, fields).slice(0, 40);
+}
+
+/**
+ * Returns the ID of a revision that contains the build's number: each build has its own. `id`: that of the same input
+ * without the number.
+ */
+export function numberedId(id: string, build: number): string {
+  return `${id}-${build}`;
 }
 
 /** Returns the image names of services that are set up, before their first build provides digests. */

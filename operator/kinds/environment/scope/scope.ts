@@ -1,6 +1,7 @@
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { idOf, type ResourceId } from '../../../../crds/ids.ts';
+import { environmentFacts } from '../../../../crds/environment-facts.ts';
 import { environmentNamespace, environmentUrl } from '../../../../crds/environment-address.ts';
 import { keyOf } from '../../../../kubernetes/resource-type.ts';
 import type { RepositoryConfiguration, RepositoryConfigurations } from '../../repository/configuration.ts';
@@ -38,6 +39,7 @@ export class EnvironmentScope {
   readonly trustForks: boolean;
   /** Where the environment is served if it has a public service. */
   readonly webURL: string;
+  readonly facts: ReturnType<typeof environmentFacts>;
   /** The status at the start of the reconcile; `environment.status` is the last one written. */
   readonly before: Readonly<EnvironmentStatus>;
   /** What the phases so far have contributed. */
@@ -58,6 +60,8 @@ export class EnvironmentScope {
     this.labels = ownedLabels({ ...this.id, uid: this.uid });
     this.trustForks = configurations.registryAccess(repository).trustForks;
     this.webURL = environmentUrl(environmentsUrl, this.id);
+    const { repository: name, gitRef: ref } = environment.spec;
+    this.facts = environmentFacts(environmentsUrl, { id: this.id, repository: name, ref });
     this.before = environment.status ?? {};
     this.status = this.before;
     this.contributed = { status: {}, conditions: {}, observed: {} };
@@ -140,6 +144,8 @@ export class EnvironmentScope {
       locate: () => this.locate(),
       isTrusted: () => this.isTrusted,
       ref: this.environment.spec.gitRef,
+      facts: this.facts,
+      build: this.runningBuild?.number ?? (this.status.build?.number ?? 0) + 1,
       location: this.location(),
       // A reconcile that was killed may have planned in a namespace that the status does not record.
       isFirst:

@@ -58,6 +58,7 @@ function workloadInput(
     id: scope.id,
     serviceFile: revision.serviceFile,
     images,
+    own: revision.own,
     hidden: new Map(Object.entries(revision.hidden ?? {})),
     run: String(build?.number ?? ''),
     imagePullSecrets: [PULL_SECRET],

@@ -143,7 +143,7 @@ function plannerOf(simulation: SimulatedWorld) {
     plan,
     newest: async (request: PlanRequest) => {
       const { id, commit } = await plan(request);
-      return { planned: { revision: id, commit } };
+      return { planned: { revisions: [id], commit } };
     },
     find: (_location: object, id: string | undefined) =>
       Promise.resolve(id === undefined ? undefined : revision(id.slice(2))),
