@@ -6,6 +6,7 @@ import {
   type RunAddress,
   type TestRun,
 } from '../../crds/environment-tests.ts';
+import { HISTORY_KEY, testHistoryIn, type TestHistory } from '../../crds/test-history.ts';
 import { isOwnedBy } from '../../kubernetes/owner.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
@@ -28,13 +29,21 @@ export interface TestResults {
 const maxPerOne = 8 * 1024 * 1024;
 const maxOfAll = 4 * 1024 * 1024;
 
+/** What is stored about an environment's tests, apart from their outcomes. */
+export interface StoredTests {
+  /** By test name, of tests that have any. */
+  results: ReadonlyMap<string, TestResults>;
+  history: TestHistory;
+}
+
 /** The test of this name, or all. */
 export interface ResultsQuery {
   name: string | undefined;
 }
 
 /**
- * Reads the results of an Environment's tests from the tester, with the Secrets of their runs that the operator stores.
+ * Reads the results of an Environment's tests from the tester, with the Secrets of their runs that the operator stores,
+ * and the history beside them.
  */
 export class TestResultsReader {
   readonly #cluster: Pick<ClusterWriter, 'find'>;
@@ -52,27 +61,36 @@ export class TestResultsReader {
   }
 
   /**
-   * Returns results by test name, of tests that have any.
+   * Returns results and history of an environment with tests.
    * @throws Unavailable while another response is sent to this caller, or too many are sent
    */
-  async read(environment: Environment, { name }: ResultsQuery, taker: Taker): Promise<Map<string, TestResults>> {
+  async read(environment: Environment, { name }: ResultsQuery, taker: Taker): Promise<StoredTests> {
     const tester = this.#tester;
-    const { runs = [] } = environment.status?.tests ?? {};
-    const over = runs.filter(({ outcome }) => outcome === 'passed' || outcome === 'failed');
+    const { tests } = environment.status ?? {};
+    if (!tests) return { results: new Map(), history: [] };
+    const over = tests.runs.filter(({ outcome }) => outcome === 'passed' || outcome === 'failed');
     const wanted = over.filter((run) => name === undefined || run.name === name);
-    if (!tester || wanted.length === 0) return new Map();
-    return this.#slots.hold(taker, () =>
-      this.#readAll(tester, environment, wanted, name === undefined ? maxOfAll : maxPerOne),
-    );
+    if (!tester || wanted.length === 0) {
+      return { results: new Map(), history: historyIn(await this.#secret(environment)) };
+    }
+    return this.#slots.hold(taker, async () => {
+      const secret = await this.#secret(environment);
+      const results = await this.#readAll(
+        tester,
+        addressesIn(secret),
+        wanted,
+        name === undefined ? maxOfAll : maxPerOne,
+      );
+      return { results, history: historyIn(secret) };
+    });
   }
 
   async #readAll(
     tester: ResultsTester,
-    environment: Environment,
+    addresses: Record<string, RunAddress | undefined>,
     wanted: readonly TestRun[],
     max: number,
   ): Promise<Map<string, TestResults>> {
-    const addresses = await this.#addresses(environment);
     const found = new Map<string, TestResults>();
     let left = max;
     let isSilent = false;
@@ -100,12 +118,20 @@ export class TestResultsReader {
     }
   }
 
-  async #addresses(environment: Environment): Promise<Record<string, RunAddress | undefined>> {
+  /** Returns the Secret of the runs, if it is the environment's own. */
+  async #secret(environment: Environment): Promise<Secret | undefined> {
     const { namespace, name } = environment.metadata;
     const secret = await this.#cluster.find(Secret, { namespace, name: testRunsSecretName(name) });
-    const text = secret && isOwnedBy(secret, environment) ? secretText(secret, RUNS_KEY) : undefined;
-    return keptSchema.safeParse(text).data?.runs ?? {};
+    return secret && isOwnedBy(secret, environment) ? secret : undefined;
   }
+}
+
+function historyIn(secret: Secret | undefined): TestHistory {
+  return testHistoryIn(secretText(secret, HISTORY_KEY));
+}
+
+function addressesIn(secret: Secret | undefined): Record<string, RunAddress | undefined> {
+  return keptSchema.safeParse(secretText(secret, RUNS_KEY)).data?.runs ?? {};
 }
 
 const keptSchema = jsonText(keptRunsSchema);

@@ -73,8 +73,14 @@ const asAlice = (sent: request.Test) => sent.set('x-service-token', token);
 const get = (query = '') => asAlice(request(api.app).get(path + query));
 const post = () => asAlice(request(api.app).post(path));
 
-/** Adds the environment, and the Secret in which the operator stores its runs. */
-function add(of: EnvironmentStatus = status, owner?: string): void {
+const found = (name: string, value: number) => ({ name, outcome: 'passed', numbers: [['time /', value]] });
+const history: unknown = [
+  { build: 3, commit: 'c3', finishedAt: startedAt, tests: [found('home', 30), found('looks', 300)] },
+  { build: 2, commit: 'c2', finishedAt: startedAt, tests: [found('home', 20)] },
+];
+
+/** Adds the environment, and the Secret in which the operator stores its runs and their history. */
+function add(of: EnvironmentStatus = status, owner?: string, stored = history): void {
   const { uid = '' } = api.addEnvironment('acme', 'shop-main', 'shop', of).metadata;
   const address = (n: number) => ({ ID: `r${n}`, Secret: `s${n}` });
   const kept = { build: 3, runs: { home: address(1), looks: address(2), slow: address(3) } };
@@ -88,7 +94,7 @@ function add(of: EnvironmentStatus = status, owner?: string): void {
         { apiVersion: 'coppice.dev/v1alpha1', kind: 'Environment', name: 'shop-main', uid: owner ?? uid },
       ],
     },
-    data: encodeTexts({ 'runs.json': JSON.stringify(kept) }),
+    data: encodeTexts({ 'runs.json': JSON.stringify(kept), 'history.json': JSON.stringify(stored) }),
   });
 }
 
@@ -121,6 +127,31 @@ describe('GET', () => {
     expect(answer.body).toMatchObject({ tests: [{ name: 'looks', result: items }] });
     expect((answer.body as { tests: object[] }).tests).toHaveLength(1);
     await get('?name=none').expect(404);
+  });
+
+  test('returns what the tests found over builds, newest first, also without the tester', async () => {
+    const test = (name: string, value: number) => ({ ...found(name, value), numbers: [{ label: 'time /', value }] });
+    const expected = [
+      { build: 3, commit: 'c3', finishedAt: startedAt, tests: [test('home', 30), test('looks', 300)] },
+      { build: 2, commit: 'c2', finishedAt: startedAt, tests: [test('home', 20)] },
+    ];
+    add();
+    expect((await get().expect(200)).body).toMatchObject({ history: expected });
+    expect((await get('?name=looks').expect(200)).body).toMatchObject({
+      history: [{ build: 3, tests: [test('looks', 300)] }],
+    });
+    await start(undefined);
+    add();
+    expect((await get().expect(200)).body).toMatchObject({ history: expected });
+  });
+
+  test.each<[string, EnvironmentStatus, string | undefined, unknown]>([
+    ['of a former environment of the same name', status, 'another uid', history],
+    ['that a user has changed', status, undefined, [{ build: 'x' }]],
+    ['without tests', { state: 'empty' }, undefined, history],
+  ])('returns no history %s', async (_what, of, owner, stored) => {
+    add(of, owner, stored);
+    expect((await get().expect(200)).body).not.toHaveProperty('history');
   });
 
   test.each<[string, () => void, string]>([

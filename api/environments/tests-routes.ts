@@ -24,7 +24,7 @@ export function testsRoutes({ directory, environments, results }: TestsRoutesOpt
     endpoint({
       method: 'get',
       path,
-      summary: 'Returns the tests of an environment with their results',
+      summary: 'Returns the tests of an environment with their results, and what they found before',
       description: '`name` selects one test. Results, including images, are read from the tester.',
       find,
       writes: false,
@@ -35,12 +35,10 @@ export function testsRoutes({ directory, environments, results }: TestsRoutesOpt
       },
       run: async ({ caller: { user }, target: { environment }, query: { name }, response }) => {
         const runs = environment.status?.tests?.runs ?? [];
-        const names = runs.map((run) => run.name).filter((one) => name === undefined || one === name);
-        if (name !== undefined && names.length === 0)
+        if (name !== undefined && !runs.some((run) => run.name === name))
           throw new NotFound('the environment has no test of this name. Omit ?name to list all');
-        const found = await results.read(environment, { name }, { accountId: user.accountId, response });
-        const view = testsView(environment, found);
-        return { ...view, tests: view.tests.filter((test) => names.includes(test.name)) };
+        const stored = await results.read(environment, { name }, { accountId: user.accountId, response });
+        return testsView(environment, stored, name);
       },
     }),
     endpoint({

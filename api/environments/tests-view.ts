@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { TEST_OUTCOMES, TESTED } from '../../crds/environment-tests.ts';
+import type { TestHistory } from '../../crds/test-history.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
-import type { TestResults } from './test-results.ts';
+import type { StoredTests } from './test-results.ts';
 
 const itemSchema = z
   .object({
@@ -14,6 +15,23 @@ const itemSchema = z
       .meta({ description: 'Base64 of the UTF-8 text of a number or string, or of the bytes of other types.' }),
   })
   .meta({ id: 'TestResultItem', description: 'Results as reported by the tester, including `passed` and `summary`.' });
+
+const testedBuildSchema = z
+  .object({
+    build: z.int(),
+    commit: z.string().optional(),
+    finishedAt: z.string().meta({ description: 'When the last of the tests ended.' }),
+    tests: z.array(
+      z.object({
+        name: z.string(),
+        outcome: z.enum(['passed', 'failed']),
+        numbers: z
+          .array(z.object({ label: z.string(), value: z.number() }))
+          .meta({ description: 'The first 16 numbers in its results. Labels are cut to 40 characters.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'TestedBuild' });
 
 export const testsViewSchema = z
   .object({
@@ -33,22 +51,46 @@ export const testsViewSchema = z
         message: z.string().optional().meta({ description: 'Why the test has no `result`.' }),
       }),
     ),
+    history: z.array(testedBuildSchema).optional().meta({
+      description:
+        'What the tests of the last 20 tested builds found, newest first; absent if no test has finished. At most 32 KiB are stored, so that it may have fewer builds.',
+    }),
   })
   .meta({ id: 'Tests' });
 export type TestsView = z.infer<typeof testsViewSchema>;
 
-/** Returns the tests of an environment as REST shows them. @param results by test name */
-export function testsView({ status }: Environment, results: ReadonlyMap<string, TestResults> = new Map()): TestsView {
+const nothing: StoredTests = { results: new Map(), history: [] };
+
+/** Returns the tests of an environment as REST shows them. @param name of the only test to show; undefined for all */
+export function testsView({ status }: Environment, stored = nothing, name?: string): TestsView {
   const { tests, conditions } = status ?? {};
   const condition = findCondition(conditions, TESTED);
   const [tested] = conditionViews(condition ? [condition] : []);
+  const isShown = (test: { name: string }) => name === undefined || test.name === name;
+  const history = historyView(stored.history, isShown);
   return {
     ...(tests && { build: tests.build }),
     ...(tested && { tested }),
-    tests: (tests?.runs ?? []).map(({ id, ...run }) => ({
+    tests: (tests?.runs ?? []).filter(isShown).map(({ id, ...run }) => ({
       ...run,
       ...(id !== undefined && { ID: id }),
-      ...results.get(run.name),
+      ...stored.results.get(run.name),
     })),
+    ...(history.length > 0 && { history }),
   };
+}
+
+function historyView(
+  history: TestHistory,
+  isShown: (test: { name: string }) => boolean,
+): NonNullable<TestsView['history']> {
+  return history
+    .map(({ tests, ...build }) => ({
+      ...build,
+      tests: tests.filter(isShown).map(({ numbers, ...test }) => ({
+        ...test,
+        numbers: numbers.map(([label, value]) => ({ label, value })),
+      })),
+    }))
+    .filter(({ tests }) => tests.length > 0);
 }

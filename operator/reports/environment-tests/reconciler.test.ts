@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findCondition } from '../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
 import type { KeptRuns } from '../../../crds/environment-tests.ts';
+import type { TestHistory } from '../../../crds/test-history.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import type { EnvironmentTest } from '../../../service-file/schema.ts';
 import { TesterBusyError, TesterUnreachableError, TestRefusedError } from '../../../tester-client/errors.ts';
@@ -22,6 +23,7 @@ let environment: Environment;
 let named: EnvironmentTest[] | undefined;
 let tester: FakeTester;
 let kept: KeptRuns | undefined;
+let history: TestHistory;
 let writes: number;
 /** Errors of the first writes of the Secret with the runs. */
 let refusals: (Error | undefined)[];
@@ -51,6 +53,7 @@ beforeEach(() => {
   named = [home];
   tester = new FakeTester();
   kept = undefined;
+  history = [];
   writes = 0;
   refusals = [];
   environment = built(1);
@@ -65,11 +68,17 @@ function reconcileOnce(isOff = false) {
     environments: { get: () => environment },
     testsOf: () => Promise.resolve(named),
     secrets: {
-      read: () => Promise.resolve(structuredClone(kept)),
+      read: () => Promise.resolve(structuredClone({ runs: kept, history })),
       write: (_of, runs) => {
         const refusal = refusals.shift();
         if (refusal) return Promise.reject(refusal);
         kept = structuredClone(runs);
+        return Promise.resolve();
+      },
+      writeHistory: (_of, given) => {
+        const refusal = refusals.shift();
+        if (refusal) return Promise.reject(refusal);
+        history = structuredClone(given);
         return Promise.resolve();
       },
       remove: () => {
@@ -186,6 +195,60 @@ describe('after a build is ready', () => {
     expect(tester.started).toHaveLength(2);
     expect(environment.status?.tests).toMatchObject({ build: 1, request: '2026-01-01T00:02:00Z/a' });
     expect(outcomes()).toEqual(['home failed']);
+  });
+});
+
+describe('the history of the tests', () => {
+  /** Reports these runs as passed with a number, and reconciles. */
+  const finish = async (numbers: Record<string, number>) => {
+    for (const [id, value] of Object.entries(numbers)) tester.finish(id, true, 'fine', { 'time /': value });
+    return reconcileOnce();
+  };
+
+  test('has the numbers of each build and test, also of one that ended earlier than others', async () => {
+    named = [home, polls];
+    environment = built(1);
+    await reconcileOnce();
+    await finish({ 'id-1': 12 });
+    expect(history).toMatchObject([{ build: 1, tests: [{ name: 'home' }] }]);
+    await finish({ 'id-2': 20 });
+    environment = built(2, { tests: environment.status?.tests });
+    await reconcileOnce();
+    await finish({ 'id-3': 14, 'id-4': 22 });
+    const numbers = (home: number, looks: number) => [
+      { name: 'home', outcome: 'passed', numbers: [['time /', home]] },
+      { name: 'looks', outcome: 'passed', numbers: [['time /', looks]] },
+    ];
+    expect(history).toEqual([
+      { build: 2, commit: 'c1', finishedAt: new Date(now).toISOString(), tests: numbers(14, 22) },
+      { build: 1, commit: 'c1', finishedAt: new Date(now).toISOString(), tests: numbers(12, 20) },
+    ]);
+  });
+
+  test('has the last run of a build', async () => {
+    await reconcileOnce();
+    await finish({ 'id-1': 12 });
+    environment.metadata.annotations = { 'coppice.dev/request-test': 'again' };
+    await reconcileOnce();
+    await finish({ 'id-2': 13 });
+    expect(history).toMatchObject([{ build: 1, tests: [{ numbers: [['time /', 13]] }] }]);
+  });
+
+  test('has no run that could not take place', async () => {
+    await reconcileOnce();
+    tester.fail('id-1', 'the tester was restarted');
+    await reconcileOnce();
+    expect([outcomes(), history]).toEqual([['home error'], []]);
+  });
+
+  test('is stored before the run is reported, and again after a temporary failure', async () => {
+    await reconcileOnce();
+    refusals = [new ApiError('PATCH', 500, 'x', 'try again')];
+    await expect(finish({ 'id-1': 12 })).rejects.toThrow('try again');
+    expect([outcomes(), history]).toEqual([['home running'], []]);
+    await reconcileOnce();
+    expect(outcomes()).toEqual(['home passed']);
+    expect(history).toMatchObject([{ build: 1, tests: [{ numbers: [['time /', 12]] }] }]);
   });
 });
 

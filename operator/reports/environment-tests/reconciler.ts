@@ -9,9 +9,10 @@ import type { Flows } from '../../source/hosts/flows.ts';
 import { rejectedByKubernetes } from '../../shared/errors.ts';
 import { parseObject } from '../../shared/parse-object.ts';
 import type { StatusWriter } from '../../shared/status-writer.ts';
+import { withFinding } from './history.ts';
 import { isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Round } from './round.ts';
 import type { RunSecrets } from './run-secrets.ts';
-import { ended, followRun, startRun, type Tester } from './run-step.ts';
+import { ended, followRun, startRun, type SteppedRun, type Tester } from './run-step.ts';
 import { testedReport, unknown, type Diagnosis } from './summary.ts';
 import { leftToSettleMs, requeueAfterMs, isOverdue, OVERDUE_WORDS } from './times.ts';
 import { isOfTester, diagnosisOf } from './diagnosis.ts';
@@ -21,7 +22,7 @@ export interface TestsReconcilerOptions {
   flows: Pick<Flows, 'ofNamespace'>;
   /** Returns the tests in the deployed service file; undefined if it cannot be read. */
   testsOf: (environment: Environment) => Promise<readonly EnvironmentTest[] | undefined>;
-  secrets: Pick<RunSecrets, 'read' | 'write' | 'remove'>;
+  secrets: Pick<RunSecrets, 'read' | 'write' | 'writeHistory' | 'remove'>;
   /** Undefined if tests are disabled. */
   tester: Tester | undefined;
   /** Writes only the status field `tests` and the condition `Tested`. */
@@ -122,13 +123,23 @@ export class TestsReconciler {
     round: Round,
     runs: TestRun[],
   ): Promise<void> {
-    const { secrets } = this.#options;
-    const found = await secrets.read(environment);
-    const kept: KeptRuns = found && isOfRound(found, round) ? found : keptOf(round);
+    const { secrets, now } = this.#options;
+    const stored = await secrets.read(environment);
+    const kept: KeptRuns = stored.runs && isOfRound(stored.runs, round) ? stored.runs : keptOf(round);
     // Stored before the first run is started: otherwise the run could be lost and started twice.
-    if (kept !== found) await secrets.write(environment, kept);
+    if (kept !== stored.runs) await secrets.write(environment, kept);
+    let { history } = stored;
+    const { commit } = environment.status?.deployed ?? {};
     for (const [index, run] of runs.entries()) {
-      if (!isRunOver(run)) runs[index] = await this.#step(environment, tester, named, run, kept);
+      if (isRunOver(run)) continue;
+      const { run: after, finding } = await this.#step(environment, tester, named, run, kept);
+      if (finding) {
+        const of = { build: round.build, ...(commit !== undefined && { commit }), finishedAt: now().toISOString() };
+        history = withFinding(history, of, finding);
+        // Stored before the status, whose change makes clients read the history.
+        await secrets.writeHistory(environment, history);
+      }
+      runs[index] = after;
     }
   }
 
@@ -139,33 +150,33 @@ export class TestsReconciler {
     named: readonly EnvironmentTest[],
     run: TestRun,
     kept: KeptRuns,
-  ): Promise<TestRun> {
+  ): Promise<SteppedRun> {
     const { secrets, flows, now } = this.#options;
+    const over = (why: string): SteppedRun => ({ run: ended(run, 'error', why, now()) });
     const address = Object.hasOwn(kept.runs, run.name) ? kept.runs[run.name] : undefined;
     // Also continues a run that a previous operator started without recording it.
     if (address) return followRun(tester, { ...run, outcome: 'running', id: address.ID }, address, now());
     const definition = named.find(({ name }) => name === run.name);
     if (!definition || run.outcome === 'running') {
-      return ended(run, 'error', 'its run is no longer known to the operator. Run the tests again', now());
+      return over('its run is no longer known to the operator. Run the tests again');
     }
     const { webURL, aliases = {} } = environment.status ?? {};
     const url = webURL ?? Object.values(aliases)[0];
     if (url === undefined) {
-      const words = 'the environment has no public service. Publish a port in the service file, then request a build';
-      return ended(run, 'error', words, now());
+      return over('the environment has no public service. Publish a port in the service file, then request a build');
     }
     const owner = flows.ofNamespace(environment.metadata.namespace);
     const started = await startRun(tester, run, definition, url, owner, now());
-    if (!started.address) return started.run;
+    if (!started.address) return { run: started.run };
     kept.runs[run.name] = started.address;
     try {
       await secrets.write(environment, kept);
     } catch (error) {
       // Temporary errors are retried with a new run; a refusal would repeat.
       if (!isForbidden(error) && !isInvalid(error)) throw error;
-      return ended(run, 'error', rejectedByKubernetes('the Secret with the address of its run', error), now());
+      return over(rejectedByKubernetes('the Secret with the address of its run', error));
     }
-    return started.run;
+    return { run: started.run };
   }
 
   /** Removes the status of tests when the contents are deleted, or a build's service file has no tests. */

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
+import type { TestHistory } from '../../../crds/test-history.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import type { Secret } from '../../../kubernetes/resource-type.ts';
 import { RunSecrets } from './run-secrets.ts';
@@ -9,6 +10,9 @@ const environment = {
   kind: 'Environment',
   metadata: { name: 'shop-main', namespace: 'group-acme', uid: 'u1' },
 } as Environment;
+const history: TestHistory = [
+  { build: 1, finishedAt: '2026-01-01T00:00:00Z', tests: [{ name: 'home', outcome: 'passed', numbers: [['x', 1]] }] },
+];
 const kept = { build: 1, runs: { home: { ID: 'r1', Secret: 's1' } } };
 
 /** A cluster with at most one Secret. */
@@ -21,9 +25,11 @@ function cluster(secret?: Secret) {
       secret = { ...object, metadata: { ...object.metadata, uid: 's-uid' } };
       return Promise.resolve(secret);
     },
-    patch: (_type: unknown, { name }: { name: string }, { data }: Pick<Secret, 'data'>) => {
+    patch: (_type: unknown, { name }: { name: string }, { data }: { data: Record<string, string | null> }) => {
       calls.push(`patch ${name}`);
-      secret = { ...(secret as Secret), data };
+      const merged = Object.entries({ ...secret?.data, ...data });
+      const left = merged.flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
+      secret = { ...(secret as Secret), data: Object.fromEntries(left) };
       return Promise.resolve(secret);
     },
     delete: (_type: unknown, { name }: { name: string }, { uid }: { uid: string }) => {
@@ -37,14 +43,14 @@ function cluster(secret?: Secret) {
 
 test('stores runs beside the Environment, in a Secret that is deleted with it', async () => {
   const { secrets, calls, now } = cluster();
-  expect(await secrets.read(environment)).toBeUndefined();
+  expect(await secrets.read(environment)).toEqual({ runs: undefined, history: [] });
   await secrets.write(environment, kept);
   expect(now()?.metadata.ownerReferences).toEqual([
     { apiVersion: 'coppice.dev/v1alpha1', kind: 'Environment', name: 'shop-main', uid: 'u1' },
   ]);
-  expect(await secrets.read(environment)).toEqual(kept);
+  expect(await secrets.read(environment)).toEqual({ runs: kept, history: [] });
   await secrets.write(environment, { ...kept, build: 2 });
-  expect(await secrets.read(environment)).toEqual({ ...kept, build: 2 });
+  expect(await secrets.read(environment)).toEqual({ runs: { ...kept, build: 2 }, history: [] });
   await secrets.remove(environment);
   await secrets.remove(environment);
   expect(calls).toEqual(['create group-acme/tests-shop-main', 'patch tests-shop-main', 'delete tests-shop-main s-uid']);
@@ -78,5 +84,16 @@ test('treats unreadable contents as empty', async () => {
   await secrets.write(environment, kept);
   const secret = now();
   if (secret) secret.data = { 'runs.json': Buffer.from('{').toString('base64') };
-  expect(await secrets.read(environment)).toBeUndefined();
+  expect(await secrets.read(environment)).toEqual({ runs: undefined, history: [] });
+});
+
+test('keeps the history when the runs are removed, and deletes it with the Environment', async () => {
+  const { secrets, calls, now } = cluster();
+  await secrets.write(environment, kept);
+  await secrets.writeHistory(environment, history);
+  expect(await secrets.read(environment)).toEqual({ runs: kept, history });
+  await secrets.remove(environment);
+  expect(await secrets.read(environment)).toEqual({ runs: undefined, history });
+  expect(calls.at(-1)).toBe('patch tests-shop-main');
+  expect(now()?.metadata.ownerReferences).toMatchObject([{ name: 'shop-main', uid: 'u1' }]);
 });

@@ -36,11 +36,18 @@ export class FakeTester implements Tester {
     return this.#answer(() => this.#find(run).result);
   }
 
-  finish(ID: string, passed: boolean | undefined, summary: string): void {
+  finish(ID: string, passed: boolean | undefined, summary: string, numbers: Record<string, number> = {}): void {
     this.runs.set(ID, {
       Secret: `secret-${ID}`,
       status: { Status: 'finished' },
-      result: [...(passed === undefined ? [] : [text('passed', String(passed))]), text('summary', summary)],
+      result: [
+        ...(passed === undefined ? [] : [text('passed', String(passed))]),
+        text('summary', summary),
+        ...Object.entries(numbers).map(([label, value]) => ({
+          ...text(label, String(value)),
+          Type: 'number' as const,
+        })),
+      ],
     });
   }
 
