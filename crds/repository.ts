@@ -13,6 +13,7 @@ import {
   workspacehostSourceSchema,
 } from './repository-source.ts';
 import { reusableLabelSchema } from './reusable-environment.ts';
+import { syncRulesSchema } from './sync-rules.ts';
 import { isTimeZone } from './time-zone.ts';
 import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
 
@@ -115,6 +116,14 @@ const syncSettingsSchema = z
       .max(100)
       .default(DEFAULT_NEWEST_TAGS)
       .meta({ description: 'Number of tags, newest first by version order, that get an environment.' }),
+    rules: syncRulesSchema.optional().meta({
+      ...syncRulesSchema.meta(),
+      description:
+        'Which refs get an environment: the first rule that matches a ref decides. If absent, each gets an empty one.',
+    }),
+    dryRun: z.boolean().optional().meta({
+      description: 'Whether syncs create no environment, and only report what the rules match.',
+    }),
     confirmClosed: z.boolean().optional().meta({
       description:
         'For `generic`: whether a pull request that a webhook reports as closed keeps its environment until Git no longer has its ref; defaults to true. Set `false` for hosts that keep the ref, such as Gitea; whoever knows the secret of the webhook can then delete environments of pull requests.',
@@ -216,6 +225,32 @@ export const repositoryStatusSchema = z.object({
         .optional()
         .meta({ description: 'Number of open pull requests; absent if the host does not list them.' }),
       at: time.meta({ description: 'When the refs last changed, or were last listed on request.' }),
+      rules: z
+        .array(
+          z.object({
+            matched: z.int().meta({ description: 'Number of refs.' }),
+            examples: z.array(z.string()).meta({ description: 'Some of them.', 'x-kubernetes-list-type': 'atomic' }),
+          }),
+        )
+        .optional()
+        .meta({
+          description: 'What each rule matches, in their order.',
+          'x-kubernetes-list-type': 'atomic',
+        }),
+      unmatched: z
+        .object({
+          count: z.int().meta({ description: 'Number of refs.' }),
+          examples: z
+            .array(
+              z.object({
+                ref: z.string().meta({ description: 'Its type and name.' }),
+                why: z.string().meta({ description: 'Why no rule matches it.' }),
+              }),
+            )
+            .meta({ description: 'Some of them.', 'x-kubernetes-list-type': 'atomic' }),
+        })
+        .optional()
+        .meta({ description: 'Refs that no rule matches.' }),
     })
     .optional()
     .meta({ description: 'Result of the last listing of refs.' }),

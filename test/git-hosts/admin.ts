@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api.ts';
 import type { Reply } from './api.ts';
-import type { Emulator, NewPullRequest } from './emulator.ts';
+import type { Emulator, NewPullRequest, PullRequestChange } from './emulator.ts';
 import type { Fault } from './faults.ts';
 import { refsOf } from './git.ts';
 import type { NewRepository } from './repositories.ts';
@@ -56,7 +56,7 @@ async function act(emulator: Emulator, what: string, { path, number, json, base 
       emulator.move(path, (json as { to: string }).to);
       return { status: 200, json: {} };
     case 'PATCH pull-requests':
-      await emulator.retarget(path, number, (json as { target: string }).target, base);
+      await emulator.change(path, number, json as PullRequestChange, base);
       return { status: 200, json: {} };
     case 'DELETE pull-requests':
       await emulator.closePull(path, number, base);

@@ -13,7 +13,11 @@ export function namesOf({ path }: HostedRepository): { organization: string; pro
 /** Returns a project's ID, which follows from its name. */
 export function projectId(repository: HostedRepository): string {
   const { organization, project } = namesOf(repository);
-  const hex = createHash('sha256').update(`${organization}/${project}`).digest('hex');
+  return uuidOf(`${organization}/${project}`);
+}
+
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
   return hex.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
 }
 
@@ -61,6 +65,12 @@ export function repositoryJson(base: string, repository: HostedRepository): obje
   };
 }
 
+/** Returns a pull request as in lists: only these have the labels, and no field without labels. */
+export function listedPullJson(base: string, repository: HostedRepository, pull: PullRequest): object {
+  const labels = pull.labels.map((name) => ({ id: uuidOf(name), name, active: true }));
+  return { ...pullJson(base, repository, pull), ...(labels.length > 0 && { labels }) };
+}
+
 export function pullJson(base: string, repository: HostedRepository, pull: PullRequest): object {
   const { from } = pull;
   const url = `${apiOf(base, repository)}/pullRequests/${pull.number}`;
@@ -78,7 +88,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
     sourceRefName: source,
     targetRefName: `refs/heads/${pull.target}`,
     mergeStatus: 'succeeded',
-    isDraft: false,
+    isDraft: pull.isDraft,
     mergeId: repository.uuid,
     lastMergeSourceCommit: commit(pull.commit),
     lastMergeTargetCommit: commit(pull.targetCommit),

@@ -6,6 +6,7 @@ import {
   LOCATIONS,
   locationsJson,
   namesOf,
+  listedPullJson,
   pullJson,
   repositoryJson,
   statusJson,
@@ -44,7 +45,7 @@ function listPulls(call: ApiCall): Reply {
   const page: PullRequest[] = call.pagesLoop
     ? Array.from({ length: top }, (_, index) => all[index % all.length]).filter((pull) => pull !== undefined)
     : all.slice(skip, skip + top);
-  return list(page.map((pull) => pullJson(call.base, call.repository, pull)));
+  return list(page.map((pull) => listedPullJson(call.base, call.repository, pull)));
 }
 
 const statusStates = ['notSet', 'pending', 'succeeded', 'failed', 'error', 'notApplicable', 'partiallySucceeded'];
@@ -165,7 +166,10 @@ const routes: Route[] = [
   },
 ];
 
+/** Azure DevOps reports neither labels nor drafts. */
 const eventTypes = {
+  labelled: undefined,
+  drafted: undefined,
   push: 'git.push',
   opened: 'git.pullrequest.created',
   updated: 'git.pullrequest.updated',
@@ -229,6 +233,7 @@ export const cloudorg: Kind = {
   call: (event, hook, repository, base) => {
     if (event.type === 'ping') return undefined;
     const eventType = eventTypes[event.type];
+    if (eventType === undefined) return undefined;
     if (!hook.events.includes(eventType)) return undefined;
     const { basicAuthUsername = '', httpHeaders } = hook.inputs;
     const basic = Buffer.from(`${basicAuthUsername}:${hook.secret ?? ''}`).toString('base64');

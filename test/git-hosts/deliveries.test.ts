@@ -65,8 +65,11 @@ describe.each(KINDS)('%s', (kind) => {
     await reported(4);
     await pushRepository({ ...repository, branch: 'change', files: { 'a.txt': '3' } });
     await reported(6);
+    await host.admin.change(path, number, { labels: ['preview'], isDraft: true });
+    const changes = { ownerhost: 2, groupedhost: 2, cloudorg: 0, workspacehost: 1 }[kind];
+    await reported(6 + changes);
     await host.admin.closePull(path, number);
-    await reported(7);
+    await reported(7 + changes);
     typed.push(...bodies.flatMap((body) => typedDelivery(kind, body)));
   }, 60_000);
 });

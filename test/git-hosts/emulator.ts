@@ -16,7 +16,12 @@ export interface NewPullRequest {
   branch: string;
   target?: string;
   title?: string;
+  labels?: string[];
+  isDraft?: boolean;
 }
+
+/** What is changed about a pull request. */
+export type PullRequestChange = Partial<Pick<PullRequest, 'target' | 'labels' | 'isDraft'>>;
 
 /** Returns the current time as all hosts do, in whole seconds. */
 const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
@@ -88,6 +93,8 @@ export class Emulator {
       from,
       branch: wanted.branch,
       target,
+      labels: wanted.labels ?? [],
+      isDraft: wanted.isDraft ?? false,
       commit: await commitOf(from, wanted.branch),
       targetCommit: await commitOf(repository, target),
       createdAt: now(),
@@ -114,6 +121,15 @@ export class Emulator {
     Object.assign(pull, { target, targetCommit: commit, updatedAt: now() });
     await this.#keepRefs(repository, pull);
     this.#report(repository, { type: 'retargeted', pull }, base);
+  }
+
+  async change(path: string, number: number, { target, ...facts }: PullRequestChange, base: string): Promise<void> {
+    if (target !== undefined) await this.retarget(path, number, target, base);
+    const repository = this.get(path);
+    const pull = pullOf(repository, number);
+    Object.assign(pull, facts, { updatedAt: now() });
+    if (facts.labels) this.#report(repository, { type: 'labelled', pull }, base);
+    if (facts.isDraft !== undefined) this.#report(repository, { type: 'drafted', pull }, base);
   }
 
   /** Closes a pull request: hosts keep its head, but not its merge ref. */

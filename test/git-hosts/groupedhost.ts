@@ -151,7 +151,14 @@ const routes: Route[] = [
   },
 ];
 
-const actions = { opened: 'open', updated: 'update', retargeted: 'update', closed: 'close' };
+const actions = {
+  opened: 'open',
+  updated: 'update',
+  retargeted: 'update',
+  labelled: 'update',
+  drafted: 'update',
+  closed: 'close',
+};
 
 /** Returns the hook's setting for the event, the event's name, and its payload (docs.gitlab.com: webhook events). */
 function payload(

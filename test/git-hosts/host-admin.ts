@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
-import type { NewPullRequest } from './emulator.ts';
+import type { NewPullRequest, PullRequestChange } from './emulator.ts';
 import type { Fault } from './faults.ts';
 import type { Grant } from './repositories.ts';
 
@@ -67,7 +67,12 @@ export class HostAdmin {
   }
 
   async retarget(path: string, number: number, target: string): Promise<void> {
-    await this.#call('PATCH', path, `/pull-requests/${number}`, { target });
+    await this.change(path, number, { target });
+  }
+
+  /** Changes a pull request's target branch, its labels, or whether it is a draft. */
+  async change(path: string, number: number, change: PullRequestChange): Promise<void> {
+    await this.#call('PATCH', path, `/pull-requests/${number}`, change);
   }
 
   async closePull(path: string, number: number): Promise<void> {

@@ -20,7 +20,7 @@ export interface RefChange {
 export type HostEvent =
   | { type: 'ping' }
   | { type: 'push'; change: RefChange }
-  | { type: 'opened' | 'updated' | 'retargeted' | 'closed'; pull: PullRequest };
+  | { type: 'opened' | 'updated' | 'retargeted' | 'labelled' | 'drafted' | 'closed'; pull: PullRequest };
 
 /** One webhook call of the host. */
 export interface Call {

@@ -66,7 +66,11 @@ describe.each(cases)('$kind', ({ kind, path, fork, gitPath, username, read }) =>
     await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
     commit = await pushRepository({ ...repository, branch: 'feature/a', files: { 'a.txt': '2' } });
     await host.admin.put(fork, { forkOf: path, tokens: { [token]: [] } });
-    for (const pull of [{ branch: 'feature/a' }, { branch: 'feature/a', from: fork }, { branch: 'feature/a' }]) {
+    for (const pull of [
+      { branch: 'feature/a', labels: ['preview'], isDraft: true },
+      { branch: 'feature/a', from: fork },
+      { branch: 'feature/a' },
+    ]) {
       await host.admin.openPull(path, pull);
     }
     await host.admin.closePull(path, 3);

@@ -136,7 +136,12 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     // At Bitbucket no access token is valid in another workspace, so only public forks are read.
     await local.admin.put(fork, { forkOf: path, isPrivate: kind !== 'workspacehost', tokens: { [token]: [] } });
     await local.admin.openPull(path, { branch: 'feature/a' });
-    await local.admin.openPull(path, { branch: 'feature/a', from: fork });
+    await local.admin.openPull(path, {
+      branch: 'feature/a',
+      from: fork,
+      labels: ['preview', 'Größe M'],
+      isDraft: true,
+    });
     for (let number = 3; number <= pullCount; number += 1) {
       await local.admin.openPull(path, { branch: 'feature/a' });
     }
@@ -166,6 +171,19 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     const numbers = found.map(({ number }) => number).sort((one, other) => one - other);
     expect(numbers).toEqual([1, 2, ...Array.from({ length: pullCount - 3 }, (_, index) => index + 4)]);
     expect(found.filter(({ isFork }) => isFork !== false)).toMatchObject([{ number: 2, isFork: true }]);
+  });
+
+  test('lists what rules decide by, unless the host has none', async () => {
+    const factsOf = async (wanted: number) =>
+      (await host.openPullRequests())?.find(({ number }) => number === wanted)?.facts;
+    const branches = { sourceBranch: 'feature/a', targetBranch: 'main' };
+    const none = kind === 'workspacehost' ? undefined : [];
+    const labels = none && ['preview', 'Größe M'];
+    expect(await factsOf(1)).toEqual({ ...branches, labels: none, isDraft: false });
+    expect(await factsOf(2)).toEqual({ ...branches, labels, isDraft: true });
+    await local.admin.change(path, 2, { labels: [], isDraft: false, target: 'feature/a' });
+    expect(await factsOf(2)).toEqual({ ...branches, targetBranch: 'feature/a', labels: none, isDraft: false });
+    await local.admin.change(path, 2, { target: 'main' });
   });
 
   test.each([1, 2])('finds pull request %i with git at its reported location', async (number) => {

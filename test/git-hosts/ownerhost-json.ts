@@ -112,6 +112,12 @@ function endJson(base: string, repository: HostedRepository, ref: string, sha: s
   return { label: `${owner}:${ref}`, ref, sha, user: userJson(base, owner), repo: repositoryJson(base, repository) };
 }
 
+export function labelJson(base: string, repository: HostedRepository, name: string): object {
+  const id = Buffer.from(name).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000, 7);
+  const url = `${apiOf(base, repository)}/labels/${encodeURIComponent(name)}`;
+  return { id, node_id: nodeId('Label', id), url, name, description: '', color: 'ededed', default: false };
+}
+
 export function pullJson(base: string, repository: HostedRepository, pull: PullRequest): object {
   const api = apiOf(base, repository);
   const url = `${api}/pulls/${pull.number}`;
@@ -138,7 +144,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
     title: pull.title,
     user: userJson(base, firstParts(pull.from.path)),
     body: null,
-    labels: [],
+    labels: pull.labels.map((name) => labelJson(base, repository, name)),
     milestone: null,
     created_at: pull.createdAt,
     updated_at: pull.updatedAt,
@@ -146,7 +152,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
     merged_at: null,
     merge_commit_sha: null,
     assignee: null,
-    draft: false,
+    draft: pull.isDraft,
     head: endJson(base, pull.from, pull.branch, pull.commit),
     base: endJson(base, repository, pull.target, pull.targetCommit),
     _links: {

@@ -8,6 +8,7 @@ import {
   fullPullJson,
   fullRepositoryJson,
   hookJson,
+  labelJson,
   pullJson,
   repositoryJson,
   statusJson,
@@ -125,7 +126,18 @@ const routes: Route[] = [
   },
 ];
 
-const actions = { opened: 'opened', updated: 'synchronize', retargeted: 'edited', closed: 'closed' };
+const actions = {
+  opened: 'opened',
+  updated: 'synchronize',
+  retargeted: 'edited',
+  labelled: 'labeled',
+  closed: 'closed',
+};
+
+function actionOf({ type, pull }: Exclude<HostEvent, { type: 'ping' | 'push' }>): string {
+  if (type !== 'drafted') return actions[type];
+  return pull.isDraft ? 'converted_to_draft' : 'ready_for_review';
+}
 
 /** Returns the event and payload of a webhook, as GitHub, Gitea and Forgejo send them. */
 function payload(event: HostEvent, repository: HostedRepository, base: string): [string, object] {
@@ -142,7 +154,9 @@ function payload(event: HostEvent, repository: HostedRepository, base: string): 
   }
   const { pull } = event;
   const pull_request = fullPullJson(base, repository, pull);
-  return ['pull_request', { action: actions[event.type], number: pull.number, pull_request, ...common }];
+  const [name] = pull.labels;
+  const label = event.type === 'labelled' && name !== undefined ? { label: labelJson(base, repository, name) } : {};
+  return ['pull_request', { action: actionOf(event), number: pull.number, pull_request, ...label, ...common }];
 }
 
 /** Returns a webhook call in GitHub's format, signed over the bytes that are sent. */

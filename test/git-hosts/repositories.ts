@@ -12,6 +12,9 @@ export interface PullRequest {
   from: HostedRepository;
   branch: string;
   target: string;
+  /** Bitbucket has none. */
+  labels: string[];
+  isDraft: boolean;
   /** The newest commit of the source branch. */
   commit: string;
   targetCommit: string;

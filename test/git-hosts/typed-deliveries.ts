@@ -36,7 +36,7 @@ export function typedDelivery(kind: KindName, body: unknown): TypedAnswer[] {
   switch (kind) {
     case 'ownerhost': {
       const { action } = ownerhostSchema.parse(body);
-      const name = action === undefined ? 'push' : `pull-request-${action}`;
+      const name = action === undefined ? 'push' : `pull-request-${action.replaceAll('_', '-')}`;
       const type = `OctokitPart<components['schemas']['webhook-${name}']>`;
       return [{ name: `ownerhost ${action ?? 'push'}`, from: fromOctokit, type, value: body }];
     }

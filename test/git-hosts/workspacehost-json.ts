@@ -75,7 +75,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
     title: pull.title,
     summary: { raw: '', markup: 'markdown', html: '' },
     state: pull.state === 'open' ? 'OPEN' : 'DECLINED',
-    draft: false,
+    draft: pull.isDraft,
     author: accountJson(base, firstParts(pull.from.path)),
     source: endpointJson(base, pull.from, pull.branch, pull.commit),
     destination: endpointJson(base, repository, pull.target, pull.targetCommit),

@@ -137,6 +137,8 @@ const keys = {
   opened: 'pullrequest:created',
   updated: 'pullrequest:updated',
   retargeted: 'pullrequest:updated',
+  labelled: undefined,
+  drafted: 'pullrequest:updated',
   closed: 'pullrequest:rejected',
 };
 
@@ -144,7 +146,7 @@ function payload(
   event: Exclude<HostEvent, { type: 'ping' }>,
   repository: HostedRepository,
   base: string,
-): [string, object] {
+): [string | undefined, object] {
   const common = {
     repository: repositoryJson(base, repository),
     actor: accountJson(base, firstParts(repository.path)),
@@ -166,7 +168,7 @@ export const workspacehost: Kind = {
   call: (event, hook, repository, base) => {
     if (event.type === 'ping') return undefined;
     const [key, json] = payload(event, repository, base);
-    if (!hook.events.includes(key)) return undefined;
+    if (key === undefined || !hook.events.includes(key)) return undefined;
     const body = JSON.stringify(json);
     const signature = createHmac('sha256', hook.secret ?? '')
       .update(body)

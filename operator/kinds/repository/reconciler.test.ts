@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import { environmentName } from '../../../crds/environment-name.ts';
+import { pendingRequests } from '../../../crds/requests.ts';
 import { sampleActivation } from '../../../crds/testing/activation.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
@@ -194,10 +195,51 @@ describe('a sync', () => {
     expect(world.condition('Synced')?.slice(0, 2)).toEqual(['False', 'NoBranches']);
   });
 
+  test('creates what its rules say, with the requests that a user would send', async () => {
+    world.tags = { v1: commitOf(1) };
+    world.branches = { main: commitOf(1), dev: commitOf(1), wip: commitOf(1) };
+    const rules = [
+      { branches: ['main'], environment: 'built' as const, ttlSeconds: 60 },
+      { branches: ['dev'], environment: 'created' as const },
+      { tags: ['**'], environment: 'empty' as const },
+    ];
+    world.change({}, { sync: { newestTags: 10, rules } });
+    await syncedWorld();
+    const made = world.names().map((name) => {
+      const { spec, metadata } = world.environments.get(name) ?? {};
+      return [
+        spec?.gitRef.name,
+        spec?.active,
+        spec?.ttlSeconds,
+        pendingRequests(metadata?.annotations, {}).map((one) => one.name),
+      ];
+    });
+    expect(made).toEqual([
+      ['dev', false, undefined, ['create']],
+      ['main', false, 60, ['create', 'build']],
+      ['v1', false, undefined, []],
+    ]);
+    expect(world.repository?.status?.sync).toMatchObject({
+      rules: [{ matched: 1 }, { matched: 1 }, { matched: 1 }],
+      unmatched: { count: 1, examples: [{ ref: 'branch wip' }] },
+    });
+  });
+
+  test('creates nothing in a dry run, and says so', async () => {
+    world.change({}, { sync: { newestTags: 10, dryRun: true } });
+    await syncedWorld();
+    expect(world.names()).toEqual([]);
+    expect(world.condition('Synced')).toEqual([
+      'True',
+      'SyncedInPart',
+      'the environments are synchronized with the refs; spec.sync.dryRun is set, so 1 refs get no environment',
+    ]);
+  });
+
   test('whose list of pull requests fails synchronizes branches, keeps pull requests, and reports it', async () => {
     const access = { origin: 'https://git.example/shop.git', credentials: undefined };
     const location = { access, refName: 'refs/pull/7/head' };
-    world.pullRequests = [{ number: 7, commit: commitOf(1), isFork: false, location }];
+    world.pullRequests = [{ number: 7, commit: commitOf(1), isFork: false, facts: {}, location }];
     await syncedWorld();
     const [, pullRequest] = world.names();
     world.pullRequests = new SourceUnreachableError('the list has more than 200 pages');

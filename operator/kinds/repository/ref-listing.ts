@@ -1,5 +1,6 @@
 import type { Environment } from '../../../crds/environment.ts';
-import type { GitHost, PullRequest } from '../../source/hosts/host.ts';
+import type { PullRequestFacts } from '../../../crds/rule-decision.ts';
+import type { GitHost, ListedPullRequest, PullRequest } from '../../source/hosts/host.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import type { RemoteRefs } from '../../source/git/remote-refs.ts';
 import type { Source } from '../../source/git/source.ts';
@@ -8,6 +9,8 @@ import type { Source } from '../../source/git/source.ts';
 export interface RefListing extends RemoteRefs {
   /** Numbers of the open pull requests; undefined if the host does not list them. */
   openPullRequests: ReadonlySet<number> | undefined;
+  /** What the list reports about them, by number. */
+  pullRequestFacts?: ReadonlyMap<number, PullRequestFacts>;
   /** Why the host's list of pull requests could not be read; environments of pull requests are then not changed. */
   pullRequestsError?: SourceUnreachableError | undefined;
   /** Commits of the pull requests whose environments have contents. */
@@ -39,6 +42,7 @@ export async function readListing(
   return {
     ...refs,
     openPullRequests: new Set(open.map(({ number }) => number)),
+    pullRequestFacts: new Map(open.map(({ number, isFork, facts }) => [number, { ...facts, isFork }])),
     pullRequestCommits: await commitsOf(source, host, refs, pullRequests),
   };
 }
@@ -62,7 +66,9 @@ async function readHeads(
   return { pullRequestCommits: commits, missingPullRequests: missing };
 }
 
-async function openPullRequests(host: GitHost): Promise<readonly PullRequest[] | SourceUnreachableError | undefined> {
+async function openPullRequests(
+  host: GitHost,
+): Promise<readonly ListedPullRequest[] | SourceUnreachableError | undefined> {
   try {
     return await host.openPullRequests();
   } catch (cause) {

@@ -18,6 +18,7 @@ import { HostBusyError, type SourceUnreachableError } from '../../source/errors.
 import type { Source } from '../../source/git/source.ts';
 import { sameHostRepository } from './host-repository.ts';
 import type { EnvironmentAllowance } from './environment-allowance.ts';
+import { decideRefs, listedRefs } from './ref-decisions.ts';
 import { readListing } from './ref-listing.ts';
 import type { Removal } from './removal-audit.ts';
 import { carryOut } from './sync-actions.ts';
@@ -59,6 +60,8 @@ const maxConcurrent = 500;
  * remaining Git process is for builds.
  */
 const maxChecks = 3;
+/** Share of one processor that the rules of a Repository can use, as of a list (operator/source/git/listing-costs.ts). */
+const decisionShare = 0.05;
 /** Delay before a taken name is checked again in the cache, in milliseconds. */
 const nameRecheckMs = 5000;
 
@@ -98,10 +101,10 @@ export class RepositorySync {
     const events = notedPullRequests(repository.metadata.annotations);
     this.#awaited.delete(repository.metadata.uid ?? '');
     try {
-      const { plan, pullRequestsError } = await this.#plan(repository, host, events);
+      const { plan, decisionMs, pullRequestsError } = await this.#plan(repository, host, events);
       const isDone = await this.#carryOut(repository, plan, events, signal);
       if (pullRequestsError && (isDone || pullRequestsError instanceof HostBusyError)) throw pullRequestsError;
-      const gapMs = this.#options.source.listingWaitMs(host.access);
+      const gapMs = Math.max(this.#options.source.listingWaitMs(host.access), decisionMs / decisionShare);
       this.#schedule.succeeded(this.#polled(repository), request, isDone ? undefined : 0, gapMs);
       if (!isDone) return undefined;
       const changed = plan.create.length + plan.build.length + plan.remove.length > 0;
@@ -142,7 +145,7 @@ export class RepositorySync {
     repository: Repository,
     host: GitHost,
     events: readonly PullRequestEvent[],
-  ): Promise<{ plan: SyncPlan; pullRequestsError: SourceUnreachableError | undefined }> {
+  ): Promise<{ plan: SyncPlan; decisionMs: number; pullRequestsError: SourceUnreachableError | undefined }> {
     const { source, environments: cache, allowance } = this.#options;
     const { metadata, spec } = repository;
     const { namespace = '', name } = metadata;
@@ -155,16 +158,20 @@ export class RepositorySync {
         const other = cache.get(objectKey(namespace, wanted));
         return other !== undefined && other.spec.repository !== name;
       };
+      const startedAt = this.#options.now().getTime();
+      const decisions = await decideRefs(spec.sync?.rules, listedRefs(listing, events));
+      const decisionMs = this.#options.now().getTime() - startedAt;
       const plan = planSync({
         repository: name,
         spec,
         listing,
+        decisions,
         events,
         environments,
         isTaken,
         maxEnvironments: allowance.of(repository),
       });
-      return { plan, pullRequestsError: listing.pullRequestsError };
+      return { plan, decisionMs, pullRequestsError: listing.pullRequestsError };
     });
   }
 

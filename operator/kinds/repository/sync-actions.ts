@@ -1,6 +1,7 @@
 import { GROUP_VERSION } from '../../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../../crds/environment.ts';
 import { FINALIZER, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
+import type { RuleEnvironment } from '../../../crds/sync-rules.ts';
 import { nextRequestTime, requestAnnotation, requestValue, type RequestName } from '../../../crds/requests.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
@@ -65,17 +66,41 @@ export async function carryOut(
   return actions.length - done;
 }
 
+/**
+ * The requests that a new environment comes with. Its spec requests no contents, as that of every environment that a
+ * sync creates, so that it is deleted with its ref even before a commit was read.
+ */
+const requests: Readonly<Record<RuleEnvironment, readonly RequestName[]>> = {
+  none: [],
+  empty: [],
+  created: ['create'],
+  built: ['create', 'build'],
+};
+
 async function create(
-  { client, environments }: SyncActionsOptions,
+  { client, environments, now }: SyncActionsOptions,
   { namespace, name: repository }: RepositoryName,
-  { name, ref }: SyncPlan['create'][number],
+  { name, ref, decision: { environment: wanted, ttlSeconds } }: SyncPlan['create'][number],
 ): Promise<void> {
+  const requested = requests[wanted].map((what) => [requestAnnotation(what), requestValue(now(), 'rule')]);
   const environment: Environment = {
     apiVersion: GROUP_VERSION,
     kind: ENVIRONMENT.kind,
     // Created with the finalizer, which saves one write for each.
-    metadata: { namespace, name, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
-    spec: { repository, gitRef: ref, active: false, buildOnCreate: true },
+    metadata: {
+      namespace,
+      name,
+      labels: { [LABELS.managedBy]: MANAGED_BY },
+      finalizers: [FINALIZER],
+      ...(requested.length > 0 && { annotations: Object.fromEntries(requested) as Record<string, string> }),
+    },
+    spec: {
+      repository,
+      gitRef: ref,
+      active: false,
+      buildOnCreate: true,
+      ...(ttlSeconds !== undefined && { ttlSeconds }),
+    },
   };
   try {
     environments.observe(await client.create<Environment>(ENVIRONMENT, environment));

@@ -3,6 +3,8 @@ import type { Environment } from '../../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../../crds/git-ref.ts';
 import { environmentName } from '../../../crds/environment-name.ts';
 import { sampleActivation } from '../../../crds/testing/activation.ts';
+import { syncRulesSchema } from '../../../crds/sync-rules.ts';
+import { decideRefs, listedRefs } from './ref-decisions.ts';
 import type { RefListing } from './ref-listing.ts';
 import { planSync, type SyncInput } from './sync-plan.ts';
 
@@ -179,7 +181,9 @@ describe('creates', () => {
       isTaken: (name) => name === other.metadata.name,
       maxEnvironments: 10_000,
     });
-    expect(create).toEqual([{ name: expect.stringMatching(/^shop-a-main-[a-z2-7]{16}$/), ref: branch('a-main') }]);
+    expect(create).toMatchObject([
+      { name: expect.stringMatching(/^shop-a-main-[a-z2-7]{16}$/), ref: branch('a-main') },
+    ]);
   });
 
   test('waits for the removal of the former environment of a ref that is back', () => {
@@ -525,4 +529,107 @@ test('counts refs', () => {
   const found = listing({ tags: { v1: one, v2: one } }, { openPullRequests: new Set([1]) });
   expect(plan({ listing: found }).counts).toEqual({ branches: 1, tags: 2, pullRequests: 1 });
   expect(plan({ listing: listing({}, { openPullRequests: undefined }) }).counts).toEqual({ branches: 1, tags: 0 });
+});
+
+describe('with rules', () => {
+  const refs = listing(
+    { branches: { main: one, wip: one }, tags: { v1: one, v2: one, 'v3-rc1': one, nightly: one } },
+    {
+      openPullRequests: new Set([7, 8]),
+      pullRequestFacts: new Map([
+        [7, { labels: ['preview'], isFork: false }],
+        [8, { labels: [], isFork: true }],
+      ]),
+    },
+  );
+  const rules = syncRulesSchema.parse([
+    { branches: ['main'], environment: 'created', ttlSeconds: 60 },
+    { pullRequests: { labels: ['preview'] }, environment: 'built' },
+    { tags: ['v*'], exclude: ['*-rc*'] },
+    { branches: ['wip'], environment: 'none' },
+  ]);
+
+  async function planned(
+    input: Partial<Pick<SyncInput, 'environments' | 'spec' | 'listing' | 'maxEnvironments'>> = {},
+  ) {
+    const { spec = {}, listing: listed = refs } = input;
+    return planSync({
+      repository: 'shop',
+      listing: listed,
+      decisions: await decideRefs(spec.sync?.rules ?? rules, listedRefs(listed, [])),
+      events: [],
+      environments: [],
+      isTaken: () => false,
+      maxEnvironments: 10_000,
+      ...input,
+      spec: { ...spec, sync: { newestTags: 10, rules, ...spec.sync } },
+    });
+  }
+  const created = async (...input: Parameters<typeof planned>) =>
+    (await planned(...input)).create.map(({ ref, decision }) => [gitRefKey(ref), decision.environment]);
+
+  test('creates what the first rule that matches says, and nothing for other refs', async () => {
+    const { create, counts } = await planned();
+    expect(create.map(({ ref, decision }) => [gitRefKey(ref), decision.environment, decision.ttlSeconds])).toEqual([
+      ['branch:main', 'created', 60],
+      ['pull request:7', 'built', undefined],
+      ['tag:v2', 'empty', undefined],
+      ['tag:v1', 'empty', undefined],
+    ]);
+    expect(counts).toEqual({
+      branches: 2,
+      tags: 4,
+      pullRequests: 2,
+      rules: [
+        { matched: 1, examples: ['main'] },
+        { matched: 1, examples: ['7'] },
+        { matched: 2, examples: ['v1', 'v2'] },
+        { matched: 1, examples: ['wip'] },
+      ],
+      unmatched: {
+        count: 3,
+        examples: [
+          { ref: 'pull request 8', why: 'rule 2: comes from a fork, and built requires forks: true' },
+          { ref: 'tag v3-rc1', why: 'rule 3: excludes the name' },
+          { ref: 'tag nightly', why: 'rule 3: the name matches none of its tags' },
+        ],
+      },
+    });
+  });
+
+  test('counts only matching tags among the newest', async () => {
+    const tags = await created({ spec: { sync: { newestTags: 1 } } });
+    expect(tags.filter(([ref]) => ref?.startsWith('tag:') === true)).toEqual([['tag:v2', 'empty']]);
+  });
+
+  test('neither changes nor removes an environment, whatever a rule says of its ref', async () => {
+    const environments = [environment(branch('main')), environment(branch('wip')), environment(pull(8))];
+    const plan = await planned({ environments });
+    expect(plan.create.map(({ ref }) => gitRefKey(ref))).toEqual(['pull request:7', 'tag:v2', 'tag:v1']);
+    expect([plan.remove, plan.build]).toEqual([[], []]);
+  });
+
+  test('creates the environment of a pull request whose label is added later', async () => {
+    const facts = new Map(refs.pullRequestFacts).set(8, { labels: ['preview'], isFork: false });
+    expect(await created({ listing: { ...refs, pullRequestFacts: facts } })).toContainEqual([
+      'pull request:8',
+      'built',
+    ]);
+  });
+
+  test('removes the environment of a rule with its ref, also before a commit was read', async () => {
+    const environments = [environment(branch('gone'), { status: { activation: activation(true, true) } })];
+    expect((await planned({ environments })).remove).toMatchObject([{ what: 'object' }]);
+  });
+
+  test('creates nothing without a rule', async () => {
+    expect(await created({ spec: { sync: { newestTags: 10, rules: [] } } })).toEqual([]);
+  });
+
+  test('creates nothing in a dry run, and counts what it would create', async () => {
+    const environments = [environment(branch('main')), environment(branch('gone'))];
+    const plan = await planned({ environments, spec: { sync: { newestTags: 10, dryRun: true } } });
+    expect(plan).toMatchObject({ create: [], waiting: [], withheld: 3, remove: [{ what: 'object' }] });
+    expect((await planned()).withheld).toBeUndefined();
+  });
 });

@@ -2,9 +2,11 @@ import type { Environment } from '../../../crds/environment.ts';
 import { gitRefKey, gitRefSchema, type GitRef } from '../../../crds/git-ref.ts';
 import { environmentName, environmentNameBeside } from '../../../crds/environment-name.ts';
 import type { PullRequestEvent } from '../../../crds/pull-request-events.ts';
-import type { Repository } from '../../../crds/repository.ts';
+import { DEFAULT_NEWEST_TAGS, type Repository } from '../../../crds/repository.ts';
 import { requestAnnotation } from '../../../crds/requests.ts';
 import { isAppliedByOthers, isMadeByCoppice } from '../../../crds/ownership.ts';
+import type { RuleDecision } from '../../../crds/rule-decision.ts';
+import { listedRefs, NO_RULES, type RefDecisions } from './ref-decisions.ts';
 import type { RefListing } from './ref-listing.ts';
 import { planBuilds, type PlannedBuild } from './sync-builds.ts';
 import { newestTags } from './tag-order.ts';
@@ -13,6 +15,8 @@ export interface SyncInput {
   repository: string;
   spec: Pick<Repository['spec'], 'sync' | 'autoBuild' | 'onRefGone'>;
   listing: RefListing;
+  /** What the Repository's rules decide for the refs of the list; absent without rules. */
+  decisions?: RefDecisions | undefined;
   /** Pull request events of webhooks, used if the host does not list pull requests. */
   events: readonly PullRequestEvent[];
   /** The Repository's Environments before the refs were listed: the list does not apply to newer ones. */
@@ -23,26 +27,31 @@ export interface SyncInput {
   maxEnvironments: number;
 }
 
+/** A ref that gets an environment. */
+interface WantedRef {
+  ref: GitRef;
+  decision: Pick<RuleDecision, 'environment' | 'ttlSeconds'>;
+}
+
 export interface SyncPlan {
-  /** Environments to create, without contents. */
-  create: { name: string; ref: GitRef }[];
+  /** Environments to create. */
+  create: (WantedRef & { name: string })[];
   /** Contents to build from a new commit. */
   build: PlannedBuild[];
   /** Environments to remove. `contents`: only the contents, because the object belongs to somebody else. */
   remove: { environment: Environment; what: 'object' | 'contents' }[];
-  counts: { branches: number; tags: number; pullRequests?: number };
+  counts: { branches: number; tags: number; pullRequests?: number } & RefDecisions['report'];
   /** Refs whose names cannot be used. */
   unusable: string[];
   /** Number of refs without an environment because of the limit. */
   overLimit: number;
   /** Number of environments that are kept because the host listed no branch at all. */
   heldBack: number;
+  /** In a dry run: number of refs that would get an environment; otherwise undefined. */
+  withheld: number | undefined;
   /** Refs whose environments' names are not free yet. */
   waiting: { name: string; ref: GitRef }[];
 }
-
-const defaultNewestTags = 10;
-const maxTag = 200;
 
 /** Plans the changes that synchronize a Repository's Environments with its refs. */
 export function planSync(input: SyncInput): SyncPlan {
@@ -52,23 +61,30 @@ export function planSync(input: SyncInput): SyncPlan {
   const removes = listing.branches.size > 0 ? gone : [];
   const removed = new Set(removes);
   const staying = mine.filter((one) => !removed.has(one));
+  const creations = planCreations(input, staying);
   return {
-    ...planCreations(input, staying),
+    ...(spec.sync?.dryRun === true ? withheld(creations) : { ...creations, withheld: undefined }),
     build: spec.autoBuild === false ? [] : planBuilds(staying, listing),
     remove: removes.flatMap((environment) => howToRemove(environment)),
     counts: {
       branches: listing.branches.size,
       tags: listing.tags.size,
       ...(listing.openPullRequests && { pullRequests: listing.openPullRequests.size }),
+      ...input.decisions?.report,
     },
     heldBack: gone.length - removes.length,
   };
 }
 
-function planCreations(
-  { repository, spec, listing, events, environments, isTaken, maxEnvironments }: SyncInput,
-  staying: readonly Environment[],
-): Pick<SyncPlan, 'create' | 'unusable' | 'overLimit' | 'waiting'> {
+type Creations = Pick<SyncPlan, 'create' | 'unusable' | 'overLimit' | 'waiting'>;
+
+/** Returns the plan of a dry run. */
+function withheld({ create, unusable, overLimit, waiting }: Creations): Creations & Pick<SyncPlan, 'withheld'> {
+  return { create: [], unusable, overLimit, waiting: [], withheld: create.length + waiting.length };
+}
+
+function planCreations(input: SyncInput, staying: readonly Environment[]): Creations {
+  const { repository, environments, isTaken, maxEnvironments } = input;
   const held = new Set(staying.map((one) => gitRefKey(one.spec.gitRef)));
   const taken = new Set(environments.map(({ metadata }) => metadata.name));
   // The previous environment of a ref that was created again keeps its name until it is gone.
@@ -77,10 +93,10 @@ function planCreations(
       .filter((one) => isGoing(one))
       .map(({ metadata, spec: { gitRef } }) => `${metadata.name} ${gitRefKey(gitRef)}`),
   );
-  const plan: ReturnType<typeof planCreations> = { create: [], unusable: [], overLimit: 0, waiting: [] };
-  const wanted = wantedRefs(spec, listing, events).filter((ref) => !held.has(gitRefKey(ref)));
+  const plan: Creations = { create: [], unusable: [], overLimit: 0, waiting: [] };
+  const wanted = wantedRefs(input).filter(({ ref }) => !held.has(gitRefKey(ref)));
   const room = maxEnvironments - staying.length;
-  for (const ref of wanted.length > room ? interleavedByType(wanted) : wanted) {
+  for (const { ref, decision } of wanted.length > room ? interleavedByType(wanted) : wanted) {
     if (!isUsable(ref)) {
       plan.unusable.push(ref.name);
       continue;
@@ -94,7 +110,7 @@ function planCreations(
     if (name === undefined || going.has(`${plain} ${gitRefKey(ref)}`)) plan.waiting.push({ name: plain, ref });
     else {
       taken.add(name);
-      plan.create.push({ name, ref });
+      plan.create.push({ name, ref, decision });
     }
   }
   return plan;
@@ -104,26 +120,25 @@ function planCreations(
  * Orders refs so that each type gets its share of a limit: pull requests of strangers leave room for branches, and a
  * thousand branches leave room for pull requests. The newest pull requests and tags come first.
  */
-function interleavedByType(refs: readonly GitRef[]): GitRef[] {
-  const byType = Map.groupBy(refs, ({ type }) => type);
+function interleavedByType(refs: readonly WantedRef[]): WantedRef[] {
+  const byType = Map.groupBy(refs, ({ ref }) => ref.type);
   const queues = [byType.get('branch'), newestFirst(byType.get('pull request')), byType.get('tag')];
   const max = Math.max(...queues.map((queue) => queue?.length ?? 0));
   return Array.from({ length: max }, (_, index) => queues.flatMap((queue) => queue?.[index] ?? [])).flat();
 }
 
-function newestFirst(pullRequests: readonly GitRef[] = []): GitRef[] {
-  return pullRequests.toSorted((one, other) => Number(other.name) - Number(one.name));
+function newestFirst(pullRequests: readonly WantedRef[] = []): WantedRef[] {
+  return pullRequests.toSorted((one, other) => Number(other.ref.name) - Number(one.ref.name));
 }
 
-function wantedRefs(spec: SyncInput['spec'], listing: RefListing, events: readonly PullRequestEvent[]): GitRef[] {
-  const opened = events.filter(({ isOpen }) => isOpen).map(({ number }) => number);
-  const shortTags = [...listing.tags.keys()].filter((name) => name.length <= maxTag);
-  const tags = newestTags(shortTags, spec.sync?.newestTags ?? defaultNewestTags);
-  return [
-    ...[...listing.branches.keys()].map((name): GitRef => ({ name, type: 'branch' })),
-    ...[...(listing.openPullRequests ?? opened)].map((number): GitRef => ({ name: `${number}`, type: 'pull request' })),
-    ...tags.map((name): GitRef => ({ name, type: 'tag' })),
-  ];
+/** Returns the refs that get an environment unless they have one; of the tags only the newest. */
+function wantedRefs({ spec, listing, events, decisions = NO_RULES }: SyncInput): WantedRef[] {
+  const wanted = listedRefs(listing, events)
+    .map(({ name, type }): WantedRef => ({ ref: { name, type }, decision: decisions.of({ name, type }) }))
+    .filter(({ decision }) => decision.environment !== 'none');
+  const tags = new Map(wanted.filter(({ ref }) => ref.type === 'tag').map((one) => [one.ref.name, one]));
+  const newest = newestTags(tags.keys(), spec.sync?.newestTags ?? DEFAULT_NEWEST_TAGS);
+  return [...wanted.filter(({ ref }) => ref.type !== 'tag'), ...newest.flatMap((name) => tags.get(name) ?? [])];
 }
 
 /**

@@ -13,7 +13,7 @@ const minReportedGapMs = 10_000;
 
 /** Returns the condition Synced after a sync. `gapMs`: how long the refs are not listed again. */
 export function syncedReport(
-  { counts, unusable, overLimit, heldBack, waiting }: SyncPlan,
+  { counts, unusable, overLimit, heldBack, waiting, withheld }: SyncPlan,
   gapMs: number,
 ): ConditionReport {
   if (heldBack > 0) {
@@ -25,6 +25,7 @@ export function syncedReport(
   const message =
     counts.branches === 0 ? 'the repository has no branch yet' : 'the environments are synchronized with the refs';
   const missing = [
+    ...(withheld === undefined ? [] : [`spec.sync.dryRun is set, so ${withheld} refs get no environment`]),
     ...(unusable.length > 0 ? [leftOut(unusable)] : []),
     ...(overLimit > 0 ? [beyondLimit(overLimit)] : []),
     ...(waiting.length > 0

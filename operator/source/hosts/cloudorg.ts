@@ -2,11 +2,19 @@ import { z } from 'zod';
 import { SourceRefusedError } from '../errors.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
 import { CloudorgHooks } from './cloudorg-hooks.ts';
-import { commitSchema, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, isReadableRef, nameSchema, numberSchema, shortBranch } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE, MAX_UNPAGED } from './list-schema.ts';
-import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
+import type {
+  Capabilities,
+  CommentLocation,
+  CommitStatus,
+  GitHost,
+  ListedPullRequest,
+  PullRequest,
+  Webhook,
+} from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import type { Page } from './pages.ts';
 
@@ -25,6 +33,10 @@ const repositorySchema = z.object({ id: nameSchema, project: z.object({ id: name
 export const pullRequestSchema = z.object({
   pullRequestId: numberSchema,
   sourceRefName: z.string().regex(/^refs\/./),
+  targetRefName: factSchemas.branch,
+  isDraft: factSchemas.flag,
+  // In lists only, and absent without labels.
+  labels: factSchemas.namedLabels,
   lastMergeSourceCommit: z.object({ commitId: commitSchema }).nullish(),
   forkSource: z
     .object({ repository: z.object({ name: nameSchema, project: z.object({ name: nameSchema }) }).nullish() })
@@ -81,14 +93,14 @@ export class CloudorgHost implements GitHost {
     return (await this.#api.get(`${this.#path()}?${revision}`, repositorySchema)).id;
   }
 
-  async openPullRequests(): Promise<readonly PullRequest[]> {
+  async openPullRequests(): Promise<readonly ListedPullRequest[]> {
     const path = `${this.#path('pullrequests')}?searchCriteria.status=active&$top=${pageSize}&$skip=0&${revision}`;
     const readPage = async (url: URL): Promise<Page<z.infer<typeof pullRequestSchema>>> => {
       const { value } = (await this.#api.readLong(url, listOf(pullRequestSchema, MAX_PER_PAGE))).value;
       return { items: value, next: value.length < pageSize ? undefined : skipped(url) };
     };
     const found = await this.#api.list(path, readPage, ({ pullRequestId }) => pullRequestId);
-    return found.map((one) => this.#toPullRequest(one));
+    return found.map((one) => ({ ...this.#toPullRequest(one), facts: factsOf(one) }));
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
@@ -172,6 +184,16 @@ export function toPullRequest(
   const isNowhere = (isFork && !fork) || !isReadableRef(sourceRefName);
   const refName = isNowhere ? `refs/pull/${number}/head` : sourceRefName;
   return { number, commit: lastMergeSourceCommit?.commitId, isFork, location: { access: { ...own, origin }, refName } };
+}
+
+/** Reads a pull request of a list: the response with a single one never has labels. */
+export function factsOf(found: z.infer<typeof pullRequestSchema>): ListedPullRequest['facts'] {
+  return {
+    labels: (found.labels ?? []).map(({ name }) => name),
+    targetBranch: shortBranch(found.targetRefName),
+    sourceBranch: shortBranch(found.sourceRefName),
+    isDraft: found.isDraft ?? undefined,
+  };
 }
 
 /** Azure DevOps shows a status as GENRE/NAME. */

@@ -1,10 +1,29 @@
 import { z } from 'zod';
 import { isRefName } from '../../../crds/git-ref.ts';
+import { listSchema } from './list-schema.ts';
 
 /** Number of a pull request, up to the maximum of a GitRef. */
 export const numberSchema = z.int().min(1).max(999_999_999);
 /** A commit ID, complete or abbreviated. */
 export const commitSchema = z.string().regex(/^[0-9a-f]{7,64}$/);
+/** GitHub permits 100 labels, Azure DevOps and GitLab set no limit. */
+const maxLabels = 1000;
+
+/**
+ * A field that only rules need, which is missing at older servers; with any other form it counts as missing, because
+ * the rest of the list is needed nevertheless.
+ */
+const fact = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
+export const factSchemas = {
+  /** Name of a branch or its ref, of any form: its author chooses it. */
+  branch: fact(z.string()),
+  flag: fact(z.boolean()),
+  /** Labels as names. */
+  labels: fact(listSchema(z.string(), maxLabels)),
+  /** Labels as objects with names. */
+  namedLabels: fact(listSchema(z.object({ name: z.string() }), maxLabels)),
+};
+
 /** Name of a project or repository, or an ID. */
 export const nameSchema = z.string().min(1).max(255);
 
@@ -14,4 +33,10 @@ export const nameSchema = z.string().min(1).max(255);
  */
 export function isReadableRef(fullName: string): boolean {
   return fullName.length <= 255 && isRefName(fullName);
+}
+
+/** Returns the short name of a branch; undefined for any other ref. */
+export function shortBranch(fullName: string | null | undefined): string | undefined {
+  const prefix = 'refs/heads/';
+  return fullName?.startsWith(prefix) === true ? fullName.slice(prefix.length) : undefined;
 }

@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import { SourceRefusedError } from '../errors.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
-import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
+import type {
+  Capabilities,
+  CommentLocation,
+  CommitStatus,
+  GitHost,
+  ListedPullRequest,
+  PullRequest,
+  Webhook,
+} from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
 
@@ -36,6 +44,10 @@ export const mergeRequestSchema = z.object({
   // Null when the fork was deleted.
   source_project_id: z.int().nullish(),
   target_project_id: z.int(),
+  source_branch: factSchemas.branch,
+  target_branch: factSchemas.branch,
+  labels: factSchemas.labels,
+  draft: factSchemas.flag,
 });
 const noteSchema = z.object({ id: z.int(), body: z.string(), author: z.object({ id: z.int() }).nullish() });
 const idSchema = z.object({ id: z.int() });
@@ -82,10 +94,10 @@ export class GroupedhostHost implements GitHost {
     return String((await this.#api.get(this.#path(), projectSchema)).id);
   }
 
-  async openPullRequests(): Promise<readonly PullRequest[]> {
+  async openPullRequests(): Promise<readonly ListedPullRequest[]> {
     const path = `${this.#path('merge_requests')}?state=opened&per_page=50`;
     const found = await this.#api.linkedList(path, mergeRequestSchema, ({ iid }) => iid);
-    return found.map((one) => toPullRequest(one, this.access));
+    return found.map((one) => ({ ...toPullRequest(one, this.access), facts: factsOf(one) }));
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
@@ -166,6 +178,15 @@ export function toPullRequest(found: z.infer<typeof mergeRequestSchema>, access:
     commit: found.sha ?? undefined,
     isFork: found.source_project_id !== found.target_project_id,
     location: { access, refName: `refs/merge-requests/${found.iid}/head` },
+  };
+}
+
+export function factsOf(found: z.infer<typeof mergeRequestSchema>): ListedPullRequest['facts'] {
+  return {
+    labels: found.labels ?? undefined,
+    targetBranch: found.target_branch ?? undefined,
+    sourceBranch: found.source_branch ?? undefined,
+    isDraft: found.draft ?? undefined,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { PullRequestFacts } from '../../../crds/rule-decision.ts';
 import type { RefLocation, SourceAccess } from '../git/source.ts';
 
 /** Permissions of a repository's credentials; undefined if the host does not report them. */
@@ -17,6 +18,11 @@ export interface PullRequest {
    */
   isFork: boolean | undefined;
   location: RefLocation;
+}
+
+/** A pull request in the list of open ones, which reports what rules decide by. */
+export interface ListedPullRequest extends PullRequest {
+  facts: Omit<PullRequestFacts, 'isFork'>;
 }
 
 export interface CommitStatus {
@@ -63,7 +69,7 @@ export interface GitHost {
    */
   repositoryId(): Promise<string | undefined>;
   /** Lists all open pull requests; undefined if the host has no such list. */
-  openPullRequests(): Promise<readonly PullRequest[] | undefined>;
+  openPullRequests(): Promise<readonly ListedPullRequest[] | undefined>;
   /** Returns one pull request, open or closed. */
   pullRequest(number: number): Promise<PullRequest>;
   /** Sets a commit status. Returns false if the host has no statuses. */

@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
-import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
+import type {
+  Capabilities,
+  CommentLocation,
+  CommitStatus,
+  GitHost,
+  ListedPullRequest,
+  PullRequest,
+  Webhook,
+} from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
 
@@ -31,12 +39,15 @@ type RepositoryAnswer = z.infer<typeof repositorySchema>;
 const repositoryReference = z.object({ id: z.int() });
 const pullSchema = z.object({
   number: numberSchema,
+  draft: factSchemas.flag,
+  labels: factSchemas.namedLabels,
   head: z.object({
+    ref: factSchemas.branch,
     sha: commitSchema,
     // Null when the fork was deleted.
     repo: repositoryReference.nullable(),
   }),
-  base: z.object({ repo: repositoryReference }),
+  base: z.object({ ref: factSchemas.branch, repo: repositoryReference }),
 });
 const hookSchema = z.object({ id: z.int(), config: z.object({ url: z.string().optional() }) });
 const userSchema = z.object({ id: z.int(), type: z.string() });
@@ -82,10 +93,10 @@ export class OwnerhostHost implements GitHost {
     return String((await this.#api.get(this.#path(), repositorySchema)).id);
   }
 
-  async openPullRequests(): Promise<readonly PullRequest[]> {
+  async openPullRequests(): Promise<readonly ListedPullRequest[]> {
     const path = `${this.#path('pulls')}?state=open&per_page=50`;
     const pulls = await this.#api.linkedList(path, pullSchema, ({ number }) => number);
-    return pulls.map((pull) => toPullRequest(pull, this.access));
+    return pulls.map((pull) => ({ ...toPullRequest(pull, this.access), facts: factsOf(pull) }));
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
@@ -160,6 +171,15 @@ export function toPullRequest({ number, head, base }: z.infer<typeof pullSchema>
     commit: head.sha,
     isFork: head.repo?.id !== base.repo.id,
     location: { access, refName: `refs/pull/${number}/head` },
+  };
+}
+
+export function factsOf({ draft, labels, head, base }: z.infer<typeof pullSchema>): ListedPullRequest['facts'] {
+  return {
+    labels: labels?.map(({ name }) => name),
+    targetBranch: base.ref ?? undefined,
+    sourceBranch: head.ref ?? undefined,
+    isDraft: draft ?? undefined,
   };
 }
 

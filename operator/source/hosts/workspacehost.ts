@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
-import type { Capabilities, CommentLocation, CommitStatus, GitHost, PullRequest, Webhook } from './host.ts';
+import type {
+  Capabilities,
+  CommentLocation,
+  CommitStatus,
+  GitHost,
+  ListedPullRequest,
+  PullRequest,
+  Webhook,
+} from './host.ts';
 import { writeMarkedComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
 import { nextUrl, type Page } from './pages.ts';
@@ -37,7 +45,8 @@ export const pullRequestSchema = z.object({
     // Null when the fork was deleted, or is not visible to the token.
     repository: repositorySchema.nullish(),
   }),
-  destination: z.object({ repository: repositorySchema }),
+  destination: z.object({ branch: z.object({ name: factSchemas.branch }).nullish(), repository: repositorySchema }),
+  draft: factSchemas.flag,
 });
 const uuidSchema = z.object({ uuid: nameSchema });
 const commentSchema = z.object({
@@ -90,10 +99,10 @@ export class WorkspacehostHost implements GitHost {
     return (await this.#api.get(this.#path(), uuidSchema)).uuid;
   }
 
-  async openPullRequests(): Promise<readonly PullRequest[]> {
+  async openPullRequests(): Promise<readonly ListedPullRequest[]> {
     const path = `${this.#path('pullrequests')}?state=OPEN&pagelen=50`;
     const found = await this.#list(path, pullRequestSchema, ({ id }) => id);
-    return found.map((one) => this.#toPullRequest(one));
+    return found.map((one) => ({ ...this.#toPullRequest(one), facts: factsOf(one) }));
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
@@ -184,6 +193,16 @@ export function toPullRequest(
             access: isSame ? own : forkAccess(from, to, own, webUrl),
             refName: branch,
           },
+  };
+}
+
+/** Bitbucket has no labels. */
+export function factsOf({ source, destination, draft }: z.infer<typeof pullRequestSchema>): ListedPullRequest['facts'] {
+  return {
+    labels: undefined,
+    targetBranch: destination.branch?.name ?? undefined,
+    sourceBranch: source.branch.name,
+    isDraft: draft ?? undefined,
   };
 }
 

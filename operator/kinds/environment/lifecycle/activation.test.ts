@@ -32,6 +32,19 @@ describe('the first reconcile of an object', () => {
     expect({ active: activation.active, buildPending: activation.buildPending, started }).toEqual(expected);
     expect(ended).toBe(false);
   });
+
+  test.each([
+    [['create'], { active: true, buildPending: false, started: true }],
+    [['create', 'build'], { active: true, buildPending: true, started: true }],
+  ] as const)('carries out the requests %j that it comes with', (names, expected) => {
+    const annotations = Object.fromEntries(names.map((name) => [requestAnnotation(name), at(0)]));
+    const { activation, started, expiresAt } = decide({
+      annotations,
+      spec: { ...spec, active: false, ttlSeconds: 60 },
+    });
+    expect({ active: activation.active, buildPending: activation.buildPending, started }).toEqual(expected);
+    expect(expiresAt).toBe('2026-01-01T12:01:00.000Z');
+  });
 });
 
 describe('the TTL of the repository', () => {

@@ -4,7 +4,7 @@ import { ApiError } from '../../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../../kubernetes/client.ts';
 import type { KubernetesObject, ResourceType } from '../../../../kubernetes/resource-type.ts';
 import type { Waiting } from '../../../shared/errors.ts';
-import type { Capabilities, GitHost, PullRequest } from '../../../source/hosts/host.ts';
+import type { Capabilities, GitHost, ListedPullRequest } from '../../../source/hosts/host.ts';
 import type { RemoteRefs } from '../../../source/git/remote-refs.ts';
 import { StatusWriter } from '../../../shared/status-writer.ts';
 import type { WebhookState } from '../../../source/webhooks/webhook-setup.ts';
@@ -19,7 +19,7 @@ export class FakeWorld {
   now = Date.parse('2026-01-01T00:00:00Z');
   branches: Record<string, string> = { main: commitOf(1) };
   tags: Record<string, string> = {};
-  pullRequests: PullRequest[] | Error | undefined = [];
+  pullRequests: ListedPullRequest[] | Error | undefined = [];
   capabilities: Capabilities = { statuses: false, hooks: false };
   sshPublicKey: string | undefined;
   /** ID of the repository at the host; undefined for a host without IDs. */

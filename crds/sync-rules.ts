@@ -1,0 +1,95 @@
+import { z } from 'zod';
+
+/** What a match gives a ref: no environment, one without contents, one with contents, or a built one. */
+export const RULE_ENVIRONMENTS = ['none', 'empty', 'created', 'built'] as const;
+export type RuleEnvironment = (typeof RULE_ENVIRONMENTS)[number];
+
+/** Maximum number of rules of a Repository. */
+export const MAX_RULES = 20;
+const maxListed = 20;
+/** Maximum number of patterns in all rules of a Repository: each is compared with up to 100,000 refs in each sync. */
+const maxPatterns = 50;
+
+const notPattern =
+  'must be a pattern of names such as release/**, without spaces, backslashes, brackets or a leading exclamation mark; exclusions belong in exclude';
+
+/** Characters that Git permits in no name, and brackets, which other kinds of patterns use. */
+const forbidden = String.raw`\x00-\x20\x7f~^:\\\[\]`;
+const patternSchema = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(new RegExp(String.raw`^[^!${forbidden}][^${forbidden}]*$`), { error: notPattern });
+
+const patternsSchema = (description: string) =>
+  z.array(patternSchema).min(1).max(maxListed).optional().meta({ description, 'x-kubernetes-list-type': 'atomic' });
+
+const pullRequestCriteriaSchema = z
+  .object({
+    labels: z.array(z.string().min(1).max(255)).min(1).max(maxListed).optional().meta({
+      description: 'Labels, one of which it has, spelled as at the Git host.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+    targetBranches: patternsSchema('Patterns of the branch that it is to be merged into.'),
+    drafts: z.boolean().optional().meta({ description: '`true`: only drafts; `false`: no drafts.' }),
+    forks: z.boolean().optional().meta({
+      description:
+        '`true`: only those from forks; `false`: only those from the repository. If absent, both; with `created` and `built`, only those from the repository.',
+    }),
+  })
+  .meta({ description: 'Open pull requests that meet all criteria; `{}`: all.' });
+
+const oneKind = 'a rule has one of branches, tags and pullRequests';
+
+const ruleSchema = z
+  .object({
+    branches: patternsSchema('Patterns of branches.'),
+    tags: patternsSchema('Patterns of tags.'),
+    pullRequests: pullRequestCriteriaSchema.optional(),
+    exclude: patternsSchema('Patterns of names that it does not match; of a pull request, of its source branch.'),
+    environment: z.enum(RULE_ENVIRONMENTS).default('empty').meta({
+      description: 'What a ref gets: nothing, or an environment without contents, with contents, or built.',
+    }),
+    ttlSeconds: z
+      .int()
+      .min(0)
+      .max(10 * 365 * 24 * 3600)
+      .optional()
+      .meta({
+        description: 'Time to live of the contents; defaults to `environmentTTLSeconds`.',
+      }),
+  })
+  .refine((rule) => [rule.branches, rule.tags, rule.pullRequests].filter((one) => one !== undefined).length === 1, {
+    error: oneKind,
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '[has(self.branches), has(self.tags), has(self.pullRequests)].filter(one, one).size() == 1',
+        message: oneKind,
+      },
+    ],
+  });
+export type SyncRule = z.infer<typeof ruleSchema>;
+
+const lists = ['branches', 'tags', 'exclude', 'pullRequests.targetBranches'] as const;
+const sizes = lists.map((list) => {
+  const parent = list.includes('.') ? 'has(rule.pullRequests) && ' : '';
+  return `(${parent}has(rule.${list}) ? rule.${list}.size() : 0)`;
+});
+const tooManyPatterns = `all rules together can have ${maxPatterns} patterns`;
+
+export const syncRulesSchema = z
+  .array(ruleSchema)
+  .max(MAX_RULES)
+  .refine((rules) => rules.reduce((sum, rule) => sum + patternsOf(rule), 0) <= maxPatterns, { error: tooManyPatterns })
+  .meta({
+    'x-kubernetes-list-type': 'atomic',
+    'x-kubernetes-validations': [
+      { rule: `self.map(rule, ${sizes.join(' + ')}).sum() <= ${maxPatterns}`, message: tooManyPatterns },
+    ],
+  });
+
+function patternsOf({ branches = [], tags = [], exclude = [], pullRequests }: SyncRule): number {
+  return branches.length + tags.length + exclude.length + (pullRequests?.targetBranches?.length ?? 0);
+}
