@@ -12,6 +12,17 @@ test('reads back a recorded event', () => {
   ]);
 });
 
+test('reads back the facts of an open one, and of malformed ones what is valid', () => {
+  const facts = { labels: ['a/open', 'Größe "M"'], targetBranch: 'main', isDraft: false };
+  const noted = (event: Parameters<typeof noteOf>[0]) =>
+    notedPullRequests(Object.fromEntries([noteOf(event, now, 'a')]));
+  expect(noted({ number: 1, isOpen: true, facts })).toMatchObject([{ isOpen: true, facts }]);
+  expect(noted({ number: 1, isOpen: false, facts })[0]).not.toHaveProperty('facts');
+  const read = (value: string) => notedPullRequests({ 'coppice.dev/pull-request-1': value });
+  expect(read('x/open {"labels":[1],"isDraft":true}')).toMatchObject([{ facts: { isDraft: true } }]);
+  expect(read('x/open {"labels"}')[0]).not.toHaveProperty('facts');
+});
+
 test.each([
   ['coppice.dev/pull-request-0', 'x/open'],
   ['coppice.dev/pull-request-', 'x/open'],

@@ -100,6 +100,19 @@ const bucket = (event: string) => ({ 'x-event-key': event, 'x-request-uuid': 'd-
 const at = '2026-01-01T00:00:00Z';
 const pull = (action: string, number = 7) => ({ action, number, pull_request: { number, updated_at: at }, sender: {} });
 const opened = { number: 7, isOpen: true };
+/** Returns a delivery about a pull request with all that rules decide by. */
+const changed = (action: string, state = 'open') => ({
+  ...pull(action),
+  pull_request: {
+    updated_at: at,
+    state,
+    draft: true,
+    labels: [{ name: 'preview' }],
+    base: { ref: 'main' },
+    head: { ref: 'a' },
+  },
+});
+const facts = { labels: ['preview'], targetBranch: 'main', sourceBranch: 'a', isDraft: true };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 describe('a delivery requests a sync', () => {
@@ -117,6 +130,15 @@ describe('a delivery requests a sync', () => {
     ['generic', hub('pull_request'), pull('reopened'), true, opened],
     ['generic', hub('pull_request'), pull('closed'), true, { number: 7, isOpen: false }],
     ['generic', hub('pull_request'), pull('labeled'), false],
+    ['ownerhost', hub('pull_request'), changed('labeled'), true, { ...opened, facts }],
+    ['ownerhost', hub('pull_request'), changed('unlabeled'), true, { ...opened, facts }],
+    ['ownerhost', hub('pull_request'), changed('converted_to_draft'), true, { ...opened, facts }],
+    ['ownerhost', hub('pull_request'), changed('edited'), true, { ...opened, facts }],
+    ['ownerhost', hub('pull_request'), changed('edited', 'closed'), false],
+    ['ownerhost', hub('pull_request'), changed('assigned'), false],
+    ['generic', hub('pull_request'), changed('label_updated'), true, { ...opened, facts }],
+    ['generic', hub('pull_request'), changed('opened'), true, { ...opened, facts }],
+    ['generic', hub('pull_request'), changed('closed', 'closed'), true, { number: 7, isOpen: false }],
     ['generic', { 'x-gitea-event': 'push' }, {}, true],
     ['generic', { 'x-forgejo-event': 'pull_request' }, pull('opened'), true, opened],
     [

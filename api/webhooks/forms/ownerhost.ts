@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pullRequestEventFactsSchema, type PullRequestEvent } from '../../../crds/pull-request-events.ts';
 import type { Delivery, DeliveryForm, RawDelivery } from '../delivery.ts';
 import { bodyId, isBodySigned } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
@@ -13,11 +14,30 @@ const eventHeaders = ['x-github-event', 'x-forgejo-event', 'x-gitea-event', 'x-g
 const refEvents = new Set(['push', 'create', 'delete']);
 /** GitHub sends `synchronize` for new commits, Gitea `synchronized`. */
 const openActions = new Set(['opened', 'reopened', 'synchronize', 'synchronized']);
+/** Changes of what rules for environments decide by: the labels, the target branch, whether it is a draft. */
+const changeActions = new Set([
+  ...['labeled', 'unlabeled', 'label_updated', 'label_cleared'],
+  ...['edited', 'ready_for_review', 'converted_to_draft'],
+]);
+
+const refSchema = z.object({ ref: z.unknown().optional() }).nullish().catch(undefined);
 
 const pullRequestSchema = z.object({
   action: z.string(),
   number: z.int().min(1).max(999_999_999),
-  pull_request: z.object({ updated_at: z.iso.datetime({ offset: true }).optional() }).optional(),
+  pull_request: z
+    .object({
+      updated_at: z.iso.datetime({ offset: true }).optional(),
+      state: z.unknown().optional(),
+      draft: z.unknown().optional(),
+      labels: z
+        .array(z.object({ name: z.unknown() }))
+        .nullish()
+        .catch(undefined),
+      base: refSchema,
+      head: refSchema,
+    })
+    .optional(),
 });
 
 /** Deliveries of GitHub, Gitea, Forgejo and Gogs: the body's HMAC in X-Hub-Signature-256, the event in a header. */
@@ -35,10 +55,22 @@ export const ownerhostForm: DeliveryForm = {
 
 function readPullRequest(raw: RawDelivery): Omit<Delivery, 'ids'> {
   const { action, number, pull_request: details } = parseJsonBody(pullRequestSchema, payloadOf(raw));
-  if (action !== 'closed' && !openActions.has(action)) return { asksForSync: false };
-  const pullRequest = { number, isOpen: action !== 'closed' };
+  const isChange = changeActions.has(action) && details?.state === 'open';
+  if (action !== 'closed' && !openActions.has(action) && !isChange) return { asksForSync: false };
+  const isOpen = action !== 'closed';
+  const pullRequest = { number, isOpen, ...(isOpen && factsOf(details)) };
   const at = details?.updated_at;
   return { asksForSync: true, pullRequest, ...(at !== undefined && { pullRequestAt: Date.parse(at) }) };
+}
+
+function factsOf(details: z.infer<typeof pullRequestSchema>['pull_request']): Pick<PullRequestEvent, 'facts'> {
+  const facts = pullRequestEventFactsSchema.parse({
+    labels: details?.labels?.map(({ name }) => name),
+    targetBranch: details?.base?.ref,
+    sourceBranch: details?.head?.ref,
+    isDraft: details?.draft,
+  });
+  return JSON.stringify(facts) === '{}' ? {} : { facts };
 }
 
 /** Returns the JSON text. A hook's content type can be a form with the JSON in its field `payload`. */
