@@ -67,6 +67,7 @@ export default function AdministrationPage(): JSX.Element {
             </tr>
           ))}
         </Table>
+        {found.length === 0 && <p class="muted">No user's address contains this text.</p>}
         {found.length > maxShown && <p class="muted">{found.length - maxShown} more match. Search for an address.</p>}
       </section>
       {query['dialog'] === 'remove-user' && chosen && (

@@ -54,8 +54,8 @@ beforeAll(async () => {
   local.addRepository('acme', 'shop');
   local.addRepository('acme', 'many');
   local.addRepository('hostile', 'a-name-of-forty-characters-without-a-dot', { displayName: hostile });
-  addTested('main', 'main');
-  addTested('feature', 'feature/orders');
+  addTested('main', 'main', [400]);
+  addTested('feature', 'feature/orders', [300, 450, 500]);
   add('shop-12', 'shop', { name: '12', type: 'pull request' }, { state: 'built', build });
   add('shop-v1', 'shop', { name: 'v1.0.0', type: 'tag' }, { state: 'empty' });
   for (let index = 0; index < environments; index++) {
@@ -79,11 +79,15 @@ function add(
   return local.addEnvironment('acme', name, { repository, gitRef }, status);
 }
 
-/** Adds an environment with a test whose results the tester has. */
-function addTested(id: string, ref: string): void {
+/** Adds an environment with a test whose results the tester has, and its load times of builds 1, 2, … */
+function addTested(id: string, ref: string, loadTimes: number[]): void {
   const run = { name: 'looks', type: 'page', id, outcome: 'passed' as const, finishedAt: startedAt };
   const tests = { build: 1, since: startedAt, runs: [run] };
   const status = { state: 'built' as const, build, deployed: { ...build, tests: 1 }, tests };
+  const history = loadTimes.map((value, index) => ({
+    ...{ build: index + 1, finishedAt: startedAt },
+    tests: [{ name: 'looks', outcome: index === 1 ? 'failed' : 'passed', numbers: [['load time', value]] }],
+  }));
   const { metadata } = add(`shop-${id}`, 'shop', { name: ref, type: 'branch' }, status);
   local.cluster.add(Secret, {
     apiVersion: 'v1',
@@ -95,7 +99,10 @@ function addTested(id: string, ref: string): void {
         { apiVersion: 'coppice.dev/v1alpha1', kind: 'Environment', name: metadata.name, uid: metadata.uid ?? '' },
       ],
     },
-    data: encodeTexts({ 'runs.json': JSON.stringify({ build: 1, runs: { looks: { ID: id, Secret: 's' } } }) }),
+    data: encodeTexts({
+      'runs.json': JSON.stringify({ build: 1, runs: { looks: { ID: id, Secret: 's' } } }),
+      'history.json': JSON.stringify(history.toReversed()),
+    }),
   });
 }
 
@@ -208,6 +215,35 @@ test('results of tests are shown beside those of the base branch', async () => {
   await page.getByText('+25 %').waitFor({ state: 'detached' });
 }, 60_000);
 
+test('numbers of tests are plotted over builds, and read by keyboard, by pointer and in a table', async () => {
+  await page.goto('/environments/acme.shop-feature?tab=tests&with=none');
+  const plot = page.getByRole('slider', { name: 'load time of looks over builds' });
+  const isRead = (text: string) => page.locator(`input[aria-valuetext="${text}"]`).waitFor();
+  await isRead('build 3: 500');
+  await plot.focus();
+  await page.keyboard.press('ArrowLeft');
+  await isRead('build 2: 450, failed');
+  await page.locator('figcaption', { hasText: '450 build 2, failed' }).waitFor();
+  await page.keyboard.press('Home');
+  await isRead('build 1: 300');
+  await page.locator('.plot-area').hover();
+  await isRead('build 2: 450, failed');
+  await page.locator('h1').hover();
+  await isRead('build 3: 500');
+  await page.locator('summary', { hasText: 'Values of looks' }).click();
+  const rows = page.getByRole('region', { name: 'Values of looks by build' }).getByRole('row');
+  expect(await rows.allInnerTexts()).toEqual([
+    'Build\tOutcome\tload time',
+    '3\tpassed\t500',
+    '2\tfailed\t450',
+    '1\tpassed\t300',
+  ]);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.goto('/environments/acme.shop-main?tab=tests');
+  await page.getByText('Numbers are plotted as soon as the tests of two builds have ended.').waitFor();
+  expect(await page.getByRole('slider').count()).toBe(0);
+}, 60_000);
+
 test('a login in another browser is listed, and ends there at once', async () => {
   const other = await browser.open('/sign-in');
   await other.page.getByLabel('E-mail address').fill(ada);
@@ -254,6 +290,7 @@ const paths = [
   '/repositories/acme.shop?tab=settings',
   '/repositories/hostile.a-name-of-forty-characters-without-a-dot',
   '/environments/acme.shop-feature',
+  '/environments/acme.shop-feature?tab=tests',
 ];
 
 test('every page fits a screen of 360 pixels, in both themes, and axe finds nothing', async () => {

@@ -29,6 +29,21 @@ const testsSchema = z.object({
       result: z.array(z.object({ Label: z.string(), Type: z.string(), Content: z.base64() })).optional(),
     }),
   ),
+  history: z
+    .array(
+      z.object({
+        build: z.int(),
+        commit: z.string(),
+        tests: z.array(
+          z.object({
+            name: z.string(),
+            outcome: z.string(),
+            numbers: z.array(z.object({ label: z.string(), value: z.number() })),
+          }),
+        ),
+      }),
+    )
+    .optional(),
 });
 export type TestsAnswer = z.infer<typeof testsSchema>;
 

@@ -97,6 +97,16 @@ testsSideBySide(
       expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1280, 800]);
       expect(firstPixel(png)).toEqual([0, 0xaa, 0]);
 
+      const [build] = answer.history ?? [];
+      expect(build).toMatchObject({ build: 1, commit });
+      const labels = build?.tests.map(
+        ({ name, numbers }) => `${name}: ${numbers.map(({ label }) => label).join(', ')}`,
+      );
+      expect(labels?.sort()).toEqual([
+        'home: time /, status /',
+        'looks: status, first answer, load time, console errors',
+      ]);
+
       // Readers of the environment cannot read the Secret of a run.
       const { namespace, name } = objectOf(id);
       const reported = await harness.kubectl(['get', 'environments.coppice.dev', '-n', namespace, '-o', 'json']);

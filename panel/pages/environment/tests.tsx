@@ -14,7 +14,9 @@ import { useResource } from '../../state/resource.ts';
 import { decodeText } from '../../view/base64.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 import { comparable, differenceText, usualBase } from '../../view/test-comparison.ts';
+import { testedText, type History } from '../../view/test-history.ts';
 import { visibleText } from '../../view/visible-text.ts';
+import { TestPlots } from './test-plots.tsx';
 
 type Test = TestsView['tests'][number];
 type Item = NonNullable<Test['result']>[number];
@@ -54,23 +56,28 @@ export function Tests({ environment: { id, rid } }: { environment: EnvironmentVi
   return (
     <div class="stack-small">
       <div class="spread">
-        <p class="muted">
-          {[found.build !== undefined && `Build ${found.build}`, found.tested?.message]
-            .filter((text) => text !== undefined && text !== false && text !== '')
-            .join(': ')}
-        </p>
+        <p class="muted">{testedText(found)}</p>
         <button type="button" disabled={run.isPending.value} onClick={run.run}>
           <Icon name="play" /> Run again
         </button>
       </div>
       <ErrorNote error={run.error.value} />
-      <Compared tests={found.tests} id={id} rid={rid} />
+      {(found.history ?? []).length < 2 && (
+        <p class="muted">Numbers are plotted as soon as the tests of two builds have ended.</p>
+      )}
+      <Compared tests={found.tests} history={found.history ?? []} id={id} rid={rid} />
     </div>
   );
 }
 
+/** What is known about the environment's own tests. */
+interface Own {
+  tests: readonly Test[];
+  history: History;
+}
+
 /** The results, and those of the branch that they are compared with. The address says which one. */
-function Compared({ tests, id, rid }: { tests: readonly Test[]; id: string; rid: string }): JSX.Element {
+function Compared({ tests, history, id, rid }: Own & { id: string; rid: string }): JSX.Element {
   const { query, setQuery } = useQuery();
   const list = useResource<EnvironmentPage>(`${repositoryPath(rid)}/environments?limit=200&state=built&type=branch`);
   const branches = comparable(list.data.value?.items ?? [], id);
@@ -94,15 +101,15 @@ function Compared({ tests, id, rid }: { tests: readonly Test[]; id: string; rid:
         </label>
       )}
       {base ? (
-        <WithBase key={base.id} tests={tests} base={base} />
+        <WithBase key={base.id} tests={tests} history={history} base={base} />
       ) : (
-        tests.map((test) => <TestCard key={test.name} test={test} />)
+        tests.map((test) => <TestCard key={test.name} test={test} history={history} />)
       )}
     </>
   );
 }
 
-function WithBase({ tests, base }: { tests: readonly Test[]; base: EnvironmentItem }): JSX.Element {
+function WithBase({ tests, history, base }: Own & { base: EnvironmentItem }): JSX.Element {
   const resource = useResource<TestsView>(`${environmentPath(base.id)}/tests`);
   const ofBase = resource.data.value?.tests ?? [];
   const name = visibleText(base.gitRef.name);
@@ -112,6 +119,7 @@ function WithBase({ tests, base }: { tests: readonly Test[]; base: EnvironmentIt
         <TestCard
           key={test.name}
           test={test}
+          history={history}
           base={{ name, test: ofBase.find((one) => one.name === test.name && one.type === test.type) }}
         />
       ))}
@@ -124,7 +132,7 @@ interface Base {
   test: Test | undefined;
 }
 
-function TestCard({ test, base }: { test: Test; base?: Base }): JSX.Element {
+function TestCard({ test, history, base }: { test: Test; history: History; base?: Base }): JSX.Element {
   const { state, icon } = outcomes[test.outcome] ?? { state: 'created', icon: 'ring' };
   const items = test.result ?? [];
   const baseItem = (label: string) => base?.test?.result?.find(({ Label }) => Label === label);
@@ -158,6 +166,7 @@ function TestCard({ test, base }: { test: Test; base?: Base }): JSX.Element {
               ))}
             </dl>
           )}
+          <TestPlots name={test.name} history={history} />
           {images.map(({ Label, Content }) => {
             const before = baseItem(Label);
             return (
