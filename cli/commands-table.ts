@@ -203,7 +203,6 @@ export const NOUNS: readonly Noun[] = [
         usage: 'run [env]',
         summary: 'run the tests',
         options: [
-          ['--name <name>', 'only this test'],
           ['-w, --wait', 'wait until they have ended, and fail if one does not pass'],
           ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 15m)'],
         ],

@@ -23,10 +23,7 @@ export const run: Run = async (session, [name]) => {
   const { client, given, io } = session;
   const id = await environmentId(session, name);
   const path = `${environmentPath(id)}/tests`;
-  const only = given.text('name');
-  const started = await suggesting(session, 'environment', id, () =>
-    client.send<TestsView>('POST', path, { query: { name: only } }),
-  );
+  const started = await suggesting(session, 'environment', id, () => client.send<TestsView>('POST', path));
   if (!given.flag('wait')) {
     note(io, `${id}: ${started.tests.length} tests requested. \`coppice test results ${id}\` shows them`);
     return;
