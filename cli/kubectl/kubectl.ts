@@ -47,6 +47,7 @@ export class Kubectl {
   async *#output(args: readonly string[], { input, signal }: KubectlOptions): AsyncGenerator<string> {
     const { child, exitCode } = await this.#start(args);
     const stop = () => child.kill();
+    const forget = endWith(stop);
     signal?.addEventListener('abort', stop, { once: true });
     if (signal?.aborted === true) stop();
     try {
@@ -58,6 +59,7 @@ export class Kubectl {
       if (signal?.aborted !== true && code !== 0) throw refusalOf(text);
     } finally {
       signal?.removeEventListener('abort', stop);
+      forget();
       stop();
     }
   }
@@ -99,4 +101,23 @@ export class Kubectl {
     take(rest);
     return output.report;
   }
+}
+
+/** Exit codes of a process that a signal ends, as shells report them. */
+const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Stops a program when a signal ends this process: otherwise it would run on, as a watch does for an hour. Returns a
+ * function that ends this.
+ */
+function endWith(stop: () => void): () => void {
+  const listeners = Object.entries(signals).map(([name, code]) => {
+    const end = () => {
+      stop();
+      process.exit(code);
+    };
+    process.once(name, end);
+    return [name, end] as const;
+  });
+  return () => listeners.forEach(([name, end]) => process.removeListener(name, end));
 }

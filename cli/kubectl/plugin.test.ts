@@ -1,5 +1,10 @@
 // Runs commands of the plugin with a fake kubectl on the PATH.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startServer, stopServer } from '../../api/http/server.ts';
 import { TestApi } from '../../api/testing/test-api.ts';
@@ -290,6 +295,27 @@ describe('waits', () => {
     });
   });
 });
+
+test('leaves no watch behind when a signal ends it', async () => {
+  kubectl.save();
+  const link = join(kubectl.folder, 'kubectl-coppice');
+  symlinkSync(join(import.meta.dirname, '../main.ts'), link);
+  const env = { PATH: `${kubectl.folder}:/usr/bin:/bin` };
+  const plugin = spawn(process.execPath, [link, 'env', 'get', 'acme.shop-main', '--watch'], { env, stdio: 'ignore' });
+  const ended = once(plugin, 'close');
+  while (kubectl.watching === undefined) await delay(50);
+  const watch = kubectl.watching;
+  plugin.kill('SIGTERM');
+  expect(await ended).toEqual([143, null]);
+  const runs = () => {
+    try {
+      return process.kill(watch, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (runs()) await delay(50);
+}, 20_000);
 
 test('prints the log of a service without what a terminal acts on', async () => {
   kubectl.state.log =

@@ -48,8 +48,10 @@ else if (verb === 'logs') process.stdout.write(state.log ?? '');
 else if (verb === 'get' && values.watch === true) {
   const [next, ...rest] = state.watches;
   writeFileSync(file('state.json'), JSON.stringify({ ...state, watches: rest }));
-  if (next === undefined) setInterval(() => undefined, 1000);
-  else if (typeof next === 'string') fail(next);
+  if (next === undefined) {
+    writeFileSync(file('watching'), String(process.pid));
+    setInterval(() => undefined, 1000);
+  } else if (typeof next === 'string') fail(next);
   else next.forEach(print);
 } else if (verb === 'get' && name === undefined) print({ items: found });
 else if (verb === 'get') print(one ?? fail(missing));

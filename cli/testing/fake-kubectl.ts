@@ -52,6 +52,13 @@ export class FakeKubectl {
     return JSON.parse(readFileSync(join(this.folder, 'created'), 'utf8')) as unknown;
   }
 
+  /** The process of a watch that has nothing more to print; undefined if there is none yet. */
+  get watching(): number | undefined {
+    const path = join(this.folder, 'watching');
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    return text === '' ? undefined : Number(text);
+  }
+
   remove(): void {
     rmSync(this.folder, { recursive: true });
   }
