@@ -10,6 +10,12 @@ RUN node panel/build-packages.ts && npm install --ignore-scripts --no-audit --no
 COPY build-logs/controls.ts build-logs/
 COPY panel panel
 RUN node panel/build.ts
+# As a plugin of kubectl, the command line shows resources as the API does.
+COPY api api
+COPY crds crds
+COPY kubernetes kubernetes
+COPY process process
+COPY service-file service-file
 COPY cli cli
 RUN node cli/build.ts
 
