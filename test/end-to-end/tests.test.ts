@@ -103,7 +103,7 @@ testsSideBySide(
         ({ name, numbers }) => `${name}: ${numbers.map(({ label }) => label).join(', ')}`,
       );
       expect(labels?.sort()).toEqual([
-        'home: time /, status /',
+        'home: time /, status /, time /none, status /none',
         'looks: status, first answer, load time, console errors',
       ]);
 
