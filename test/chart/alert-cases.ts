@@ -8,7 +8,7 @@ export interface AlertCase {
   labels: Record<string, string>;
   /** Summary in the alert. */
   summary: string;
-  /** Series that are almost as bad, for which nothing fires in 2.5 hours. */
+  /** Series just below the threshold, for which nothing fires in 2.5 hours. */
   quiet: Record<string, string>;
 }
 
@@ -50,7 +50,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
     firesAt: 7,
     labels: critical,
-    summary: 'No operator of Coppice leads',
+    summary: 'No Coppice operator is the leader',
     quiet: {
       'leader_election_master_status{name="coppice-operator",pod="a"}': '1x20 0x140',
       // One minute without a leader between the two.
@@ -78,7 +78,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: { [reconciles]: '0+10x40', [failures]: '0+6x40' },
     firesAt: 16,
     labels: { ...warning, controller: 'environment' },
-    summary: 'More than half of what the controller environment tries fails',
+    summary: 'More than half of the reconciles of the controller environment fail',
     quiet: { [reconciles]: '0+10x160', [failures]: '0+4x160' },
   },
   {
@@ -111,7 +111,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     // The value is 960 s at minute 16.
     firesAt: 21,
     labels: { ...warning, name: 'repository' },
-    summary: 'One object of repository has been worked on for more than a quarter of an hour',
+    summary: 'A reconcile of repository has been running for more than 15 minutes',
     quiet: { [runningProcessor]: '900x160' },
   },
   {
@@ -130,7 +130,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     firesAt: 47,
     labels: warning,
     summary: 'A build has been waiting for more than half an hour',
-    // Some build is always queued, but none for long.
+    // The oldest queued build always waits for less than half an hour.
     quiet: { coppice_oldest_queued_build_seconds: '1700x160' },
   },
   {
@@ -138,7 +138,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: { coppice_tester_refused_total: '0x5 1x20' },
     firesAt: 6,
     labels: warning,
-    summary: 'Tests of environments are refused, for too many wait',
+    summary: "Environment tests are rejected because the tester's queue is full",
     quiet: { coppice_tester_refused_total: '4x160' },
   },
   {
@@ -149,7 +149,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
     firesAt: 126,
     labels: { ...warning, kind: 'Namespace' },
-    summary: '2 objects of kind Namespace are left over',
+    summary: '2 objects of kind Namespace have no owner and cannot be deleted',
     quiet: { 'coppice_orphans{kind="Namespace",pod="a"}': '0x5 2x110 0x60' },
   },
   {
@@ -172,7 +172,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
     firesAt: 20,
     labels: warning,
-    summary: "Nine tenths of Redis's memory are used",
+    summary: 'Redis uses more than 90% of its memory',
     quiet: { 'coppice_redis_memory_bytes{pod="a"}': '89x160', 'coppice_redis_max_memory_bytes{pod="a"}': '100x160' },
   },
   {
@@ -183,8 +183,8 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
     firesAt: 35,
     labels: warning,
-    summary: 'A quarter of the Repositories is not in step with its Git host',
-    // Half of a small number, and many suspended ones.
+    summary: 'More than a quarter of the Repositories are not synchronized',
+    // Two of four Repositories are not synchronized, which is below the minimum of three; suspended ones do not count.
     quiet: {
       'coppice_repositories_not_synced{reason="HostUnreachable"}': '2x160',
       'coppice_repositories_not_synced{reason="Suspended"}': '9x160',

@@ -66,7 +66,7 @@ function isMeant(peer: z.infer<typeof peerSchema>, tenant: Tenant, namespace: st
 }
 
 /** Decides like a CNI: the policies that select either end must permit it. */
-function mayReach(objects: readonly Rendered[], from: Tenant, to: Tenant, port: number): boolean {
+function canReach(objects: readonly Rendered[], from: Tenant, to: Tenant, port: number): boolean {
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy').map((object) => policySchema.parse(object));
   const allows = (one: Tenant, other: Tenant, direction: 'Ingress' | 'Egress') => {
     if ('address' in one) return true;
@@ -154,14 +154,14 @@ test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: 
   ['tester', 'api', 3000, false],
   ['tester', 'internet', 443, false],
 ])('%s to %s at port %d: %s', (from, to, port, may) => {
-  expect(mayReach(objects, peers[from], peers[to], port)).toBe(may);
+  expect(canReach(objects, peers[from], peers[to], port)).toBe(may);
 });
 
 test('permits an external Redis at its port', async () => {
   const outside = await renderObjects(EXISTING_VALUES);
-  expect(mayReach(outside, peers.internet, peers.internet, 1)).toBe(true);
-  expect(mayReach(outside, own('api'), peers.internet, 6380)).toBe(true);
-  expect(mayReach(objects, own('api'), peers.internet, 6380)).toBe(false);
+  expect(canReach(outside, peers.internet, peers.internet, 1)).toBe(true);
+  expect(canReach(outside, own('api'), peers.internet, 6380)).toBe(true);
+  expect(canReach(objects, own('api'), peers.internet, 6380)).toBe(false);
 });
 
 test('permit builders the same public networks as environments', async () => {
