@@ -1,4 +1,4 @@
-// Starts with the suites that wait longest (for deadlines, for builders that fall asleep), so that none of them is left
+// Starts with the suites that wait longest (for deadlines, for builders that become idle), so that none of them is left
 // alone at the end: a fresh clone has no times of earlier runs, and jest then goes by the size of the files.
 const { default: Sequencer } = require('@jest/test-sequencer');
 

@@ -74,12 +74,12 @@ export async function benchHeld(bench: Bench, targets: readonly Target[], label:
 }
 
 /**
- * Waits until the operator's queues are empty, its workers idle, every repository's refs listed, and all builders
- * asleep, in three consecutive checks.
+ * Waits until the operator's queues are empty, its workers idle, every repository's refs listed, and no builder
+ * is running, in three consecutive checks.
  */
 export async function settled(cluster: ObservedCluster): Promise<void> {
   let still = 0;
-  await waitFor('the operator to come to rest', 600, async () => {
+  await waitFor('the operator to become idle', 600, async () => {
     const [pod = ''] = await cluster.pods('coppice-operator');
     const hasWork = (await cluster.hasBuilders()) || (await cluster.hasNewRepositories());
     still = !hasWork && (await isAtRest(cluster, pod)) ? still + 1 : 0;

@@ -70,7 +70,7 @@ export class ObservedCluster {
     return (await this.#pods(name)).filter(isReady).map(({ metadata }) => metadata.name);
   }
 
-  /** Returns whether a builder is running: it sleeps again `builder.idleSeconds` after a build. */
+  /** Returns whether a builder is running: it is stopped `builder.idleSeconds` after a build. */
   async hasBuilders(): Promise<boolean> {
     return (await this.client.list(Pod, { namespace: BUILDER_NAMESPACE })).items.length > 0;
   }

@@ -63,7 +63,7 @@ function ownedBy(owner: Secret): ObjectMeta {
   };
 }
 
-/** Returns the volume for the cache of a group's builder, which is kept while the builder sleeps. */
+/** Returns the volume for the cache of a group's builder, which is kept while the builder is scaled to zero. */
 export function cacheVolume(owner: Secret, { cache }: BuilderPoolSettings): PersistentVolumeClaim {
   return {
     apiVersion: 'v1',

@@ -50,7 +50,7 @@ const recheckMs = 10_000;
 /** Key of the builds that wait because the maximum number of ephemeral builders is running. */
 const ephemeralQueue = 'ephemeral';
 
-/** Provides each build with its builder, and starts the builder if it sleeps. */
+/** Provides each build with its builder, and starts the builder if it is scaled to zero. */
 export class BuilderPool {
   readonly #options: BuilderPoolOptions;
   readonly #starts = new KeyedLock();

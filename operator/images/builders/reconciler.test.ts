@@ -62,17 +62,29 @@ describe('a group’s builder', () => {
   const stopped = 'delete Pod group-acme';
 
   test.each([
-    ['sleeps ten minutes after its start when nothing was built', 10, [], {}, stopped],
-    ['is reconciled again when that will be', 4, [], {}, 360_000],
-    ['sleeps ten minutes after the last build', 16, [environment(over)], {}, stopped],
-    ['stays until then', 15, [environment(over)], {}, 60_000],
-    ['stays while a build runs, however long', 500, [environment(over), environment(running)], {}, undefined],
-    ['stays for a build that is about to start', 500, [environment(pending)], {}, undefined],
-    ['is not kept by a build that only rolls out', 15, [environment(rollingOut)], {}, stopped],
-    ['is not kept by another group’s build', 10, [environment(running, { namespace: 'group-b' })], {}, stopped],
-    ['sleeps at once when it is out of date', 1, [environment(over)], { image: 'buildkit:2' }, stopped],
-    ['is not taken from a build because of that', 1, [environment(running)], { image: 'buildkit:2' }, undefined],
-    ['nor before buildctl has taken its leave', 5, [environment(rollingOut)], { image: 'buildkit:2' }, 30_000],
+    ['is stopped ten minutes after its start if nothing was built', 10, [], {}, stopped],
+    ['is requeued for that time', 4, [], {}, 360_000],
+    ['is stopped ten minutes after the last build', 16, [environment(over)], {}, stopped],
+    ['keeps running until then', 15, [environment(over)], {}, 60_000],
+    ['keeps running during a build of any length', 500, [environment(over), environment(running)], {}, undefined],
+    ['keeps running for a build that is about to start', 500, [environment(pending)], {}, undefined],
+    ['is stopped while a build only rolls out', 15, [environment(rollingOut)], {}, stopped],
+    ['is stopped while another group builds', 10, [environment(running, { namespace: 'group-b' })], {}, stopped],
+    ['is stopped at once if it is out of date', 1, [environment(over)], { image: 'buildkit:2' }, stopped],
+    [
+      'keeps running during a build even if it is out of date',
+      1,
+      [environment(running)],
+      { image: 'buildkit:2' },
+      undefined,
+    ],
+    [
+      'keeps running until buildctl has disconnected even if it is out of date',
+      5,
+      [environment(rollingOut)],
+      { image: 'buildkit:2' },
+      30_000,
+    ],
   ])('%s', async (_name, minutes, environments, change, expected) => {
     expect(await outcome(minutes, environments, change)).toBe(expected);
   });

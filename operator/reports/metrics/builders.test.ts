@@ -30,9 +30,9 @@ test('reports builders by kind and state, the oldest cache, and the earliest exp
   const expiry = (now.getTime() + (365 - 100) * dayMs) / 1000;
   expect(await samplesOf([acme, globex, fork], [globex, fork])).toEqual([
     'coppice_builders{kind="group",state="running"} 1',
-    'coppice_builders{kind="group",state="asleep"} 1',
+    'coppice_builders{kind="group",state="scaled_to_zero"} 1',
     'coppice_builders{kind="ephemeral",state="running"} 1',
-    'coppice_builders{kind="ephemeral",state="asleep"} 0',
+    'coppice_builders{kind="ephemeral",state="scaled_to_zero"} 0',
     `coppice_builder_cache_age_seconds ${300 * 24 * 3600}`,
     `coppice_builder_certificate_expiry_seconds ${expiry}`,
   ]);

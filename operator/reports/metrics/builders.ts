@@ -21,15 +21,15 @@ export function observeBuilders({ builderSecrets, pods }: BuilderCaches, registr
   const isRunning = (secret: Secret) => pods.get(keyOf(secret)) !== undefined;
   new Gauge({
     name: 'coppice_builders',
-    help: 'Builders by kind (of a group, or ephemeral) and by whether they run or sleep',
+    help: 'Builders by kind (of a group, or ephemeral) and by whether they are running or scaled to zero',
     labelNames: ['kind', 'state'],
     registers,
     collect() {
       for (const kind of ['group', 'ephemeral'])
-        for (const state of ['running', 'asleep']) this.set({ kind, state }, 0);
+        for (const state of ['running', 'scaled_to_zero']) this.set({ kind, state }, 0);
       for (const secret of builders()) {
         const kind = buildOf(secret.metadata.labels) === undefined ? 'group' : 'ephemeral';
-        this.inc({ kind, state: isRunning(secret) ? 'running' : 'asleep' });
+        this.inc({ kind, state: isRunning(secret) ? 'running' : 'scaled_to_zero' });
       }
     },
   });

@@ -58,15 +58,15 @@ test('builds each group in its own buildkitd, which only its certificate opens',
  */
 testsSideBySide(
   {
-    'stops an idle builder, and starts it again with its cache': sleepsAndWakes,
+    'stops an idle builder, and starts it again with its cache': stopsAndRestarts,
     'builds a pull request that may come from a fork in a builder that is deleted after the build': buildsInEphemeral,
   },
   300_000,
 );
 
-async function sleepsAndWakes(): Promise<void> {
+async function stopsAndRestarts(): Promise<void> {
   const name = `group-${first.group}`;
-  await waitFor('the builder to sleep', 120, async () =>
+  await waitFor('the builder to stop', 120, async () =>
     (await objects('pods')).includes(`pod/${name}`) ? undefined : true,
   );
   expect(await objects('persistentvolumeclaims')).toContain(`persistentvolumeclaim/${name}`);
