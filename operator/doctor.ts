@@ -1,4 +1,5 @@
-// Prints what of the cluster fits the operator's configuration, and what does not. Exits with 1 if Coppice would not work.
+// Checks whether the cluster meets the operator's configuration, and prints each result. Exits with 1 if Coppice would not
+// work.
 import { ClusterClient } from '../kubernetes/client.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { checkCluster } from './cluster-checks/report.ts';

@@ -21,7 +21,7 @@ const gateway = (status: string): GatewayFact => ({
   status: { conditions: [{ type: 'Programmed', status, message: 'no address' }] },
 });
 
-/** A cluster that fits the settings. */
+/** A cluster that meets the settings. */
 const facts = {
   version: { value: 'v1.36.3' },
   nodes: { value: [node('172.18.0.2', ['10.244.0.0/24'], ['registry.example.com/acme/shop@sha256:1'])] },
@@ -101,7 +101,7 @@ describe('one fault is one finding, which names what to set', () => {
     ['no Gateway', at(undefined), { ingress: attached }, /^error Gateway: there is no Gateway gateway\/web/],
     ['a Gateway that does not serve', at(gateway('False')), { ingress: attached }, /^error Gateway: .*no address/],
     [
-      'no listener at the port',
+      'no listener on the port',
       at(gateway('True')),
       { ingress: { ...attached, parentRefs: [{ namespace: 'gateway', name: 'web', port: 80 }] } },
       /^error Gateway: .*no listener.*https at 443/,
@@ -113,7 +113,7 @@ describe('one fault is one finding, which names what to set', () => {
       /^error Ingress controller: no Service in the namespace ingress .*ingress\.controllerNamespace/,
     ],
     [
-      'an Ingress controller in the network of its node',
+      'an Ingress controller in the host network',
       { ingressSlices: { value: [slice('nginx', ['172.18.0.2'], [80])] } },
       {},
       /^error Ingress controller: .*172\.18\.0\.2.*ingress\.controllerCidrs/,
@@ -126,7 +126,7 @@ describe('one fault is one finding, which names what to set', () => {
       /^error DNS: egress\.dns\.podLabels/,
     ],
     [
-      'DNS at another port',
+      'DNS on another port',
       { dnsSlices: { value: [slice('kube-dns', ['10.244.0.3'], [5353, 9154])] } },
       {},
       /^error DNS: .*listen on 5353\. Add these to egress\.dns\.ports/,
@@ -145,19 +145,19 @@ describe('one fault is one finding, which names what to set', () => {
       /^warning DNS: .*169\.254\.20\.10\/32 and 10\.96\.0\.10\/32 to egress\.dns\.cidrs/,
     ],
     [
-      'builds that reach nodes',
+      'networks of builds that contain nodes',
       {},
       { privateEgress: ['172.18.0.0/16'] },
       /^warning nodes: builder\.privateEgress contains nodes \(172\.18\.0\.2\).*kubelets and etcd/,
     ],
     [
-      'builds that reach pods',
+      'networks of builds that contain pods',
       {},
       { privateEgress: ['10.244.0.0/16'] },
       /^warning nodes: 10\.244\.0\.0\/16 of builder/,
     ],
     [
-      'pods that count as the Ingress controller',
+      'networks of the Ingress controller that contain pods',
       {},
       { ingress: { ...settings.ingress, cidrs: ['10.244.0.128/25'] } },
       /^error nodes: 10\.244\.0\.128\/25 of ingress\.controllerCidrs contains pods/,
@@ -188,7 +188,7 @@ describe('one fault is one finding, which names what to set', () => {
       /^error admission: .*admissionPolicy\.enabled/,
     ],
     [
-      'what may not be read',
+      'a list that the operator has no permission to read',
       { storageClasses: { unknown: 'forbidden' } },
       {},
       /^warning StorageClass: not checked.*forbidden/,
@@ -201,7 +201,7 @@ describe('one fault is one finding, which names what to set', () => {
 test.each<[string, Partial<ClusterFacts>, Partial<CheckSettings>]>([
   ['a Gateway that serves', at(gateway('True')), { ingress: attached }],
   [
-    'an Ingress controller in the network of its node, whose network is listed',
+    'an Ingress controller in the host network, whose network is listed',
     { ingressSlices: { value: [slice('nginx', ['172.18.0.2'], [80])] } },
     { ingress: { ...settings.ingress, cidrs: ['172.18.0.0/16'] } },
   ],
@@ -211,7 +211,7 @@ test.each<[string, Partial<ClusterFacts>, Partial<CheckSettings>]>([
     { ingress: { ...settings.ingress, cidrs: ['130.211.0.0/22'] } },
   ],
   [
-    'a DNS server of the node',
+    'a DNS server on each node',
     { nameservers: { value: ['169.254.20.10'] }, dnsServices: { value: [] } },
     { dns: { ...settings.dns, cidrs: ['169.254.20.10/32'] } },
   ],
@@ -229,7 +229,7 @@ test.each<[string, Partial<ClusterFacts>, Partial<CheckSettings>]>([
     { dns: { namespace: 'openshift-dns', podLabels: { dns: 'default' }, cidrs: [], ports: [53, 5353] } },
   ],
   [
-    'public addresses of nodes that are excluded, and IPv6 ones where there is no IPv6',
+    'excluded public addresses of nodes, and IPv6 addresses if IPv6 is disabled',
     { nodes: { value: [...facts.nodes.value, node('192.0.2.7', []), node('2001:db8::7', [])] } },
     { egress: { ipv6: false, exceptCidrs: ['192.0.2.0/24'] } },
   ],

@@ -4,9 +4,9 @@ import { isWithin, overlap } from './networks.ts';
 import type { CheckSettings } from './settings.ts';
 
 export interface Finding {
-  /** What was checked. */
+  /** The name of the check, such as `StorageClass`. */
   check: string;
-  /** `error`: Coppice does not work. `warning`: a part of it does not, or it could not be checked. */
+  /** `error`: Coppice does not work. `warning`: a part of Coppice does not work, or the check was not possible. */
   level: 'ok' | 'warning' | 'error';
   message: string;
 }
@@ -16,7 +16,7 @@ const ok = (message: string): Result => ({ level: 'ok', message });
 const warning = (message: string): Result => ({ level: 'warning', message });
 const error = (message: string): Result => ({ level: 'error', message });
 
-/** Returns what fits and what does not, in words to act on. */
+/** Returns the result of each check; a problem says what to do. */
 export function findings(facts: ClusterFacts, settings: CheckSettings): Finding[] {
   const { ingress } = settings;
   const named = (check: string, results: Result[]) => results.map((result) => ({ check, ...result }));
@@ -223,7 +223,7 @@ function dns(facts: ClusterFacts, settings: CheckSettings): Result[] {
   });
 }
 
-/** Ports of DNS servers; pods of DNS also listen for metrics and health checks. */
+/** Usual ports of DNS servers; their pods also listen on ports for metrics and health checks. */
 const isDnsPort = (port: number) => port % 1000 === 53 || port % 1000 === 353;
 
 const single = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;

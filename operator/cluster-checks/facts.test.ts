@@ -13,7 +13,7 @@ const settings: CheckSettings = {
   registry: 'registry.example.com',
 };
 
-/** A cluster whose lists are empty, but for the given ones by kind; `listed` records what was listed, and where. */
+/** A cluster whose lists are empty except for the given ones, by kind; `listed` records each list request. */
 function clusterWith(lists: Record<string, object[] | Error>, answers: Record<string, object> = {}) {
   const listed: string[] = [];
   const client = {

@@ -14,7 +14,7 @@ import {
 } from '../../kubernetes/resource-type.ts';
 import type { CheckSettings } from './settings.ts';
 
-/** What was read, or why it could not be. */
+/** The value that was read, or why it could not be read. */
 export type Fact<T> = { value: T } | { unknown: string };
 
 const text = z.string();
@@ -64,15 +64,15 @@ export type ServiceFact = z.infer<typeof serviceSchema>;
 export type SliceFact = z.infer<typeof sliceSchema>;
 export type GatewayFact = z.infer<typeof gatewaySchema>;
 
-/** Everything that the checks decide from. */
+/** The state of the cluster that the checks evaluate. */
 export interface ClusterFacts {
   version: Fact<string>;
   nodes: Fact<NodeFact[]>;
   storageClasses: Fact<ClassFact[]>;
   ingressClasses: Fact<ClassFact[]>;
-  /** By `namespace/name`; undefined if there is none. */
+  /** By `namespace/name`; undefined for a Gateway that does not exist. */
   gateways: Fact<Map<string, GatewayFact | undefined>>;
-  /** DNS servers of this pod. */
+  /** DNS servers that this pod uses. */
   nameservers: Fact<string[]>;
   /** Services and their endpoints in the namespace of DNS. */
   dnsServices: Fact<ServiceFact[]>;
@@ -85,7 +85,7 @@ export interface ClusterFacts {
 
 export type FactClient = Pick<ClusterClient, 'list' | 'find' | 'discover'>;
 
-/** Reads the facts. What cannot be read is unknown, which the checks report. */
+/** Reads the facts. One that cannot be read is unknown, which the checks report. */
 export async function readFacts(
   client: FactClient,
   { dns, ingress }: CheckSettings,

@@ -4,13 +4,13 @@ import { findings, type Finding } from './checks.ts';
 import { readFacts, type FactClient } from './facts.ts';
 import { checkSettings } from './settings.ts';
 
-/** Returns what of the cluster fits the configuration, and what does not. */
+/** Checks whether the cluster meets the configuration, and returns the result of each check. */
 export async function checkCluster(client: FactClient, config: OperatorConfig): Promise<Finding[]> {
   const settings = checkSettings(config);
   return findings(await readFacts(client, settings), settings);
 }
 
-/** Logs what does not fit. */
+/** Logs each problem of the cluster. */
 export async function logFindings(
   client: FactClient,
   config: OperatorConfig,

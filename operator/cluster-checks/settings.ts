@@ -1,14 +1,14 @@
 import type { OperatorConfig } from '../config.ts';
 import type { EgressSettings } from '../shared/network-peers.ts';
 
-/** The settings that must fit the cluster. */
+/** The settings that the cluster must meet. */
 export interface CheckSettings {
   ingress: Pick<OperatorConfig['ingress'], 'className' | 'namespace' | 'cidrs' | 'parentRefs'>;
   dns: EgressSettings['dns'];
   egress: Pick<EgressSettings, 'ipv6' | 'exceptCidrs'>;
-  /** Private networks that builds reach. */
+  /** Private networks that builds can reach. */
   privateEgress: readonly string[];
-  /** Of volumes, by chart value; undefined is the cluster's default. */
+  /** Names of StorageClasses by the chart value that sets them; undefined means the cluster's default. */
   storageClasses: Readonly<Record<string, string | undefined>>;
   registry: string;
 }

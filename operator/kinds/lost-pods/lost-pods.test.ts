@@ -56,7 +56,7 @@ async function sweep(pods: Pod[], now: Date): Promise<string[]> {
   return calls;
 }
 
-test('removes a pod whose deletion is overdue on a node that does not respond, and its Job sees that it failed', async () => {
+test('removes a pod whose deletion is overdue on a node that does not respond, and reports it as failed to its Job', async () => {
   expect(await sweep([pod('web', 'lost')], at(16))).toEqual([
     'web {"metadata":{"uid":"uid-web"},"status":{"phase":"Failed","reason":"NodeLost","message":"its node lost does not respond"}}',
     'delete web uid-web 0',
@@ -68,7 +68,7 @@ test('removes a pod whose node no longer exists, and keeps the phase of one that
 });
 
 test.each([
-  ['its kubelet still has time', pod('web', 'lost'), 14],
+  ['its kubelet may still stop it in time', pod('web', 'lost'), 14],
   ['its node responds', pod('web', 'here'), 3600],
   ['the kubelet of its node reports that it is not ready', pod('web', 'ill'), 3600],
   ['it is not being deleted', pod('web', 'lost', { isDeleted: false }), 3600],

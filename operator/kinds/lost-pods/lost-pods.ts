@@ -11,14 +11,14 @@ export interface LostPodsOptions {
   logger: Logger;
 }
 
-const betweenMs = 5000;
+const intervalMs = 5000;
 /** How long the kubelet may take after a pod's grace period, in milliseconds. */
 const overdueMs = 15_000;
 
 /**
- * Removes pods that are to be deleted and whose node does not respond. Only the kubelet would end their deletion, and
- * meanwhile rollouts, Jobs and the deletion of namespaces wait for them. What still runs on such a node is not reached
- * by anything of the cluster, and ends when its kubelet connects again. Pods of other nodes are never removed.
+ * Removes pods that are being deleted and whose node does not respond. Only the kubelet could complete their deletion,
+ * and rollouts, Jobs and the deletion of namespaces wait for it. Containers on such a node may keep running until its
+ * kubelet reconnects and stops them. Pods of other nodes are never removed.
  */
 export class LostPods {
   readonly #options: LostPodsOptions;
@@ -30,7 +30,7 @@ export class LostPods {
   /** Reconciles the only key of this controller. */
   async reconcile(): Promise<{ requeueAfterMs: number }> {
     await this.sweep();
-    return { requeueAfterMs: betweenMs };
+    return { requeueAfterMs: intervalMs };
   }
 
   /** Checks all pods once. Reads the node of an overdue pod, because nodes are not watched. */
@@ -49,20 +49,20 @@ export class LostPods {
     const { client, logger } = this.#options;
     try {
       if (status?.phase !== 'Failed' && status?.phase !== 'Succeeded') {
-        // A Job with a policy about failures replaces only failed pods.
+        // A Job with a pod failure policy replaces only failed pods.
         const message = `its node ${node} does not respond`;
         const patch = { metadata: { uid }, status: { phase: 'Failed', reason: 'NodeLost', message } };
         await client.patchStatus(Pod, { namespace, name }, patch);
       }
       await client.delete(Pod, { namespace, name }, { uid, gracePeriodSeconds: 0 });
-      logger.warn({ namespace, name, node }, 'a pod of a node that does not respond is removed');
+      logger.warn({ namespace, name, node }, 'removed a pod whose node does not respond');
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }
 }
 
-/** Returns whether the node is gone, or its kubelet no longer reports. Otherwise the kubelet may be ending the pod. */
+/** Returns whether the node is gone, or its kubelet no longer reports. Otherwise the kubelet may be stopping the pod. */
 function isLost(node: Node | undefined): boolean {
   const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready');
   return node === undefined || ready?.status === 'Unknown';
