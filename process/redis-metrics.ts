@@ -12,7 +12,7 @@ export interface RedisToMeasure {
 /** Timeout in milliseconds, so that a scrape does not wait for a Redis that does not respond. */
 const timeoutMs = 1000;
 
-/** Registers whether Redis responds to this process, and how much memory it uses. */
+/** Registers metrics of Redis: whether it responds to this process, and its memory usage. */
 export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   let asked: Promise<string | undefined> | undefined;
   /** A scrape collects each metric separately; one response serves all of them. */
@@ -28,7 +28,7 @@ export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   });
   new Gauge({
     name: 'coppice_redis_memory_bytes',
-    help: 'Memory that Redis uses; absent where it does not say',
+    help: 'Memory that Redis uses; absent if Redis does not report it',
     registers,
     async collect() {
       setOrRemove(this, bytesOf('used_memory', await ask()));
@@ -36,7 +36,7 @@ export function redisMetrics(redis: RedisToMeasure, registry: Registry): void {
   });
   new Gauge({
     name: 'coppice_redis_max_memory_bytes',
-    help: 'Memory that Redis may use; absent where it does not say, or has no limit',
+    help: 'Memory limit of Redis; absent if Redis does not report it or has none',
     registers,
     async collect() {
       setOrRemove(this, bytesOf('maxmemory', await ask()));
@@ -68,9 +68,7 @@ async function memoryInfo(redis: RedisToMeasure): Promise<string | undefined> {
   }
 }
 
-/**
- * Returns an empty text for a refused INFO, for which a user of an external Redis may lack permission: Redis responds.
- */
+/** Returns an empty text if Redis responds but refuses INFO, which a user of an external Redis may lack permission for. */
 function refused(error: unknown): string | undefined {
   return error instanceof Error && /^(NOPERM|ERR)\b/.test(error.message) ? '' : undefined;
 }

@@ -37,8 +37,9 @@ const deploymentSchema = z.object({
 export async function requireUndisturbed(kubectl: Kubectl): Promise<void> {
   const left = await kubectl([...inSystem, 'get', 'configmap', name, '--ignore-not-found', '--output', 'name']);
   if (left === '') return;
-  const again = '`npm run down` and `npm run up` make the cluster anew';
-  throw new Problem(`A strike that was broken off has left its proxy or its clock in Coppice's pods: ${again}.`);
+  throw new Problem(
+    "An interrupted fault left its proxy or clock in Coppice's pods. Recreate the cluster with `npm run down` and `npm run up`.",
+  );
 }
 
 /**

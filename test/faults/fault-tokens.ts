@@ -80,7 +80,7 @@ export class FaultTokens {
     await this.#asked;
     assert.deepEqual(this.#wronglyTaken, []);
     const after = await this.#leaving.send('GET', '/api/user/info');
-    assert.equal(after.status, 401, 'a login that logged out at the strike');
+    assert.equal(after.status, 401, 'a login that logged out when the fault was injected');
     for (const { what, client, method, path, expected } of this.#askings) {
       assert.equal((await client.send(method, path, bodyOf(method))).status, expected, what);
     }

@@ -34,7 +34,7 @@ export async function injectOnce(
       );
       const injected = async () => {
         await progress.step('some are built, builds of others start', () => world.start());
-        const { states, whole, itself } = await progress.step('strike, and wait until all is well', async () => {
+        const { states, whole, itself } = await progress.step('inject the fault, and wait for recovery', async () => {
           const injectThen = async () => {
             await sleep(delayFrom(seed));
             const states = await world.inAllStates();

@@ -4,10 +4,10 @@ import { messageOf, Problem } from '../cluster/problem.ts';
 import type { Sizes } from './fault-world.ts';
 
 const usage = `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]
-  --seed     of the moves and of the strike's delay; the time by default
-  --moving   environments that run no container, 10 at least: some are to be in each of the states at the strike
-  --running  environments that run one
-  --built    environments that are built from images, at least 1, because their logs are checked`;
+  --seed     of the requests and of the fault's delay; the time by default
+  --moving   environments without containers, at least 10, so that some are in each state when the fault is injected
+  --running  environments with a container
+  --built    environments with an image build, at least 1, because their logs are checked`;
 
 const whole = (least: number) => z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(least)).optional();
 const optionsSchema = z.object({ seed: whole(0), moving: whole(10), running: whole(0), built: whole(1) });
