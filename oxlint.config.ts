@@ -1,7 +1,7 @@
 import { defineConfig } from 'oxlint';
 
 /** Which of our folders each folder may import: the layering of docs/explanation/architecture.md. */
-const mayImport: Record<string, string[]> = {
+const allowedImports: Record<string, string[]> = {
   process: [],
   'fair-queue': [],
   crds: [],
@@ -103,7 +103,7 @@ function forbidden(folder: string, siblings: readonly string[], allowed: readonl
 
 /** `ofTest`: which paths in test/ it may not import, as in a .gitignore. */
 function importRule(folder: string, ofTest: string[], more: readonly Forbidden[] = []) {
-  const patterns = [...forbidden(folder, Object.keys(mayImport), mayImport[folder] ?? []), ...more];
+  const patterns = [...forbidden(folder, Object.keys(allowedImports), allowedImports[folder] ?? []), ...more];
   const test = { group: ofTest, message: `${folder}/ may not import test/: see docs/explanation/architecture.md` };
   return { 'no-restricted-imports': ['error', { patterns: [...patterns, test] }] satisfies ['error', object] };
 }
@@ -179,7 +179,7 @@ const clientFiles = clients.flatMap((client) =>
 
 /** Of two rules for a file the later one counts. Tests and the code that they share may import everything. */
 const importRules = [
-  ...Object.keys(mayImport).map((folder) => ({
+  ...Object.keys(allowedImports).map((folder) => ({
     files: [`${folder}/**/*.{ts,tsx}`],
     rules: importRule(folder, ['**/test/**']),
   })),
@@ -208,7 +208,7 @@ const importRules = [
   })),
   pluginRule,
   { files: ['operator/**/testing/**'], rules: importRule('operator', ['**/test/**']) },
-  ...Object.keys(mayImport).map((folder) => ({
+  ...Object.keys(allowedImports).map((folder) => ({
     files: [`${folder}/**/*.test.ts`],
     rules: importRule(folder, ['**/test/**', '!**/test/properties.ts']),
   })),

@@ -14,7 +14,7 @@ import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { testerClient } from '../tester-client/client.ts';
-import { Directory } from './auth/directory.ts';
+import { Directory } from './auth/visibility.ts';
 import { Passwords } from './auth/passwords.ts';
 import { apiInformers, freshCaches } from './cluster/informers.ts';
 import { orderedWriter } from './cluster/ordered-writer.ts';

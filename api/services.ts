@@ -1,6 +1,6 @@
 import type { User } from './user-records/user-record.ts';
 import { steadyClock } from '../kubernetes/clock.ts';
-import { Directory } from './auth/directory.ts';
+import { Directory } from './auth/visibility.ts';
 import { freshByKind } from './cluster/caches.ts';
 import { orderedWriter } from './cluster/ordered-writer.ts';
 import { ReadYourWrites } from './http/read-your-writes.ts';

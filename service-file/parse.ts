@@ -1,4 +1,4 @@
-import { serviceFileOfDockerfile } from './dockerfile.ts';
+import { serviceFileOfDockerfile } from './from-dockerfile.ts';
 import { type FileContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
 import { findServiceFile, type FoundServiceFile } from './find.ts';
 import { loadServiceFile } from './load/load.ts';

@@ -17,13 +17,13 @@ export function reachesRepository(reach: Reach | undefined, group: string, repos
   return reachesGroup(reach, group) || reach?.repositories.includes(repository) === true;
 }
 
-export function mayDo(access: Access, needed: Access): boolean {
+export function permits(access: Access, needed: Access): boolean {
   return ACCESS.indexOf(access) >= ACCESS.indexOf(needed);
 }
 
 /** Returns whether a token permits reading the values of variables, which are meant for builds and services. */
-export function mayReadValues({ access }: { access: Access }): boolean {
-  return mayDo(access, 'operate');
+export function canReadValues({ access }: { access: Access }): boolean {
+  return permits(access, 'operate');
 }
 
 /** Permissions that a request needs, in addition to seeing what it names. */
@@ -43,7 +43,7 @@ export function refusalOf(
   { access, reach, apiToken }: Pick<Caller, 'access' | 'reach' | 'apiToken'>,
   needs: Needs,
 ): string | undefined {
-  if (!mayDo(access, needs.access)) {
+  if (!permits(access, needs.access)) {
     if (access === 'read') return 'a read-only token cannot change anything. Use another token';
     return `this request needs the access ${needs.access}, and the token has ${access}. Use another token`;
   }

@@ -3,9 +3,9 @@ import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { CoreEvent } from '../../kubernetes/resource-type.ts';
-import { mayReadValues, reachesGroup } from '../auth/access.ts';
+import { canReadValues, reachesGroup } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { RecentReads } from '../cluster/recent-reads.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -64,13 +64,13 @@ export function environmentDetailRoutes(options: EnvironmentDetailsOptions): End
       writes: false,
       answer: effectiveVariablesSchema,
       run: async ({ caller, target: { group, environment } }) => {
-        const mayRead = mayReadValues(caller);
+        const canRead = canReadValues(caller);
         const repository = directory.repositoryOf(environment);
         // A token that is restricted to the repository does not see the group's.
         const seesGroup = reachesGroup(caller.reach, group.metadata.name);
         const [ofGroup, ofRepository] = await Promise.all([
-          seesGroup ? groupVariables.list(group, mayRead) : [],
-          repository ? repositoryVariables.list(repository, mayRead) : [],
+          seesGroup ? groupVariables.list(group, canRead) : [],
+          repository ? repositoryVariables.list(repository, canRead) : [],
         ]);
         const id = { group: group.metadata.name, name: environment.metadata.name };
         const sources = { group: ofGroup, repository: ofRepository, own: ownVariables };

@@ -5,7 +5,7 @@ import { WaitTimeoutError } from '../../kubernetes/change-waiters.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Viewer } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { endpoint, type Call, type Endpoint } from '../http/endpoint.ts';
 import { NotFound, Unauthorized } from '../shared/errors.ts';

@@ -1,6 +1,6 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { Conflict } from '../shared/errors.ts';
 import { hasOrWantsContents } from './contents.ts';
 

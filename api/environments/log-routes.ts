@@ -6,7 +6,7 @@ import type { Environment } from '../../crds/environment.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import { streamEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { holdAnswer } from '../limits/held-memory.ts';
 import type { Viewers } from '../limits/viewers.ts';
@@ -86,7 +86,7 @@ function buildLog(options: LogRoutesOptions) {
   const { reader } = options;
   return async ({ caller, target, request, response }: LogCall<EnvironmentTarget>) => {
     const { environment } = target;
-    const mayRead = stillMayRead(caller, target, options);
+    const canRead = stillCanRead(caller, target, options);
     const { build, from, header } = parse(logStreamQuerySchema, request.query, 'the query');
     if (build !== undefined && build > newestBuild(environment))
       throw new NotFound('there is no build of this number yet. GET …/builds lists the builds');
@@ -95,7 +95,7 @@ function buildLog(options: LogRoutesOptions) {
       return;
     }
     const accepted = acceptViewer({ caller, request, response }, options);
-    void streamLog(accepted, { environment, build, from, header, mayRead }, options);
+    void streamLog(accepted, { environment, build, from, header, canRead }, options);
   };
 }
 
@@ -103,7 +103,7 @@ function serviceLog(options: LogRoutesOptions) {
   const { runtimeLogs } = options;
   return async ({ caller, target, request, response }: LogCall<ServiceTarget>) => {
     const { environment, environmentID, serviceID } = target;
-    const mayRead = stillMayRead(caller, target, options);
+    const canRead = stillCanRead(caller, target, options);
     const service = serviceOf(environment, environmentID, serviceID);
     if (service === undefined)
       throw new NotFound(
@@ -113,7 +113,7 @@ function serviceLog(options: LogRoutesOptions) {
     const followRequest = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
     if (isWebSocketUpgrade(request)) {
       const accepted = acceptViewer({ caller, request, response }, options);
-      void streamRuntimeLog(accepted, { environment, followRequest, range, mayRead }, options);
+      void streamRuntimeLog(accepted, { environment, followRequest, range, canRead }, options);
       return;
     }
     if (follow === true)
@@ -162,7 +162,7 @@ function serviceOf({ status }: Environment, environmentId: string, given: string
 }
 
 /** Returns whether the caller can still read the log: tokens and memberships can end meanwhile. */
-function stillMayRead(
+function stillCanRead(
   { credential }: Caller,
   target: EnvironmentTarget,
   { directory, authenticator }: Pick<LogRoutesOptions, 'directory' | 'authenticator'>,

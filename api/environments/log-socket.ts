@@ -20,7 +20,7 @@ export interface AcceptedSocket {
 
 export interface LogSocketOptions {
   /** Whether the caller can still read the log; checked at every ping. */
-  mayRead: () => Promise<boolean>;
+  canRead: () => Promise<boolean>;
   keepaliveMs: number;
   logger: Logger;
 }
@@ -31,7 +31,7 @@ export interface LogSocketOptions {
  */
 export async function serveLog(
   { webSocket, socket }: AcceptedSocket,
-  { mayRead, keepaliveMs, logger }: LogSocketOptions,
+  { canRead, keepaliveMs, logger }: LogSocketOptions,
   stream: (closed: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const closed = new AbortController();
@@ -39,7 +39,7 @@ export async function serveLog(
   // A broken frame or connection: the close event that follows is enough.
   webSocket.on('error', () => undefined);
   keepAlive(webSocket, socket, keepaliveMs);
-  closeWhenForbidden(webSocket, mayRead, keepaliveMs, logger);
+  closeWhenForbidden(webSocket, canRead, keepaliveMs, logger);
   try {
     await stream(closed.signal);
   } catch (error) {
@@ -52,12 +52,12 @@ export async function serveLog(
 /** Closes a stream when the login or membership that permitted it ends. */
 function closeWhenForbidden(
   webSocket: WebSocket,
-  mayRead: () => Promise<boolean>,
+  canRead: () => Promise<boolean>,
   intervalMs: number,
   logger: Logger,
 ): void {
   const timer = setInterval(() => {
-    mayRead().then(
+    canRead().then(
       (may) => {
         if (!may)
           webSocket.close(

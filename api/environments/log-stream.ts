@@ -41,13 +41,13 @@ export interface LogRequest {
   /** Whether to send a first frame with the build and its commit. */
   header?: boolean;
   /** Whether the caller can still read the log; checked at every ping. */
-  mayRead: () => Promise<boolean>;
+  canRead: () => Promise<boolean>;
 }
 
 /** Streams one build's log over an accepted WebSocket until its end; never throws. */
 export function streamLog(accepted: AcceptedSocket, request: LogRequest, options: LogStreamOptions): Promise<void> {
   const { keepaliveMs = 30_000, logger } = options;
-  const socket = { mayRead: request.mayRead, keepaliveMs, logger };
+  const socket = { canRead: request.canRead, keepaliveMs, logger };
   return serveLog(accepted, socket, (closed) => stream(accepted.webSocket, request, options, closed));
 }
 

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { Environment } from '../../crds/environment.ts';
-import { mayDo } from '../auth/access.ts';
+import { permits } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory, EnvironmentTarget } from '../auth/directory.ts';
+import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { isCrossOrigin } from '../auth/origin.ts';
 import { acceptedRequest } from './build-view.ts';
@@ -47,7 +47,7 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
       answer: environmentViewSchema,
       run: ({ caller, target, query, request }) =>
         view(target, (environment) =>
-          query.build && mayStartBuild(request, caller, ownOrigin)
+          query.build && canStartBuild(request, caller, ownOrigin)
             ? environments.buildOnRead(environment)
             : environment,
         ),
@@ -135,7 +135,7 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
 }
 
 /** HEAD, a read-only token, and a cookie sent on behalf of another site never start a build. */
-function mayStartBuild(request: Request, { access, credential }: Caller, ownOrigin: string): boolean {
-  if (request.method !== 'GET' || !mayDo(access, 'operate')) return false;
+function canStartBuild(request: Request, { access, credential }: Caller, ownOrigin: string): boolean {
+  if (request.method !== 'GET' || !permits(access, 'operate')) return false;
   return credential.source === 'header' || !isCrossOrigin(request, ownOrigin);
 }

@@ -11,7 +11,7 @@ export interface RuntimeLogRequest {
   followRequest: FollowRequest;
   range: RuntimeLogRange;
   /** Whether the caller can still read the log; checked at every ping. */
-  mayRead: () => Promise<boolean>;
+  canRead: () => Promise<boolean>;
 }
 
 export interface RuntimeLogStreamOptions extends Omit<LogStreamOptions, 'reader'> {
@@ -21,11 +21,11 @@ export interface RuntimeLogStreamOptions extends Omit<LogStreamOptions, 'reader'
 /** Streams one service's log over an accepted WebSocket until the environment is deleted; never throws. */
 export function streamRuntimeLog(
   accepted: AcceptedSocket,
-  { environment, followRequest, range, mayRead }: RuntimeLogRequest,
+  { environment, followRequest, range, canRead }: RuntimeLogRequest,
   { runtimeLogs, cache, keepaliveMs = 30_000, silenceMs = 10_000, stallTimeoutMs, logger }: RuntimeLogStreamOptions,
 ): Promise<void> {
   const { webSocket } = accepted;
-  return serveLog(accepted, { mayRead, keepaliveMs, logger }, async (closed) => {
+  return serveLog(accepted, { canRead, keepaliveMs, logger }, async (closed) => {
     const gone = new AbortController();
     const timer = setInterval(() => {
       if (cache.get(keyOf(environment))?.metadata.uid !== followRequest.uid) gone.abort();

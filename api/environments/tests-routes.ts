@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Conflict, NotFound } from '../shared/errors.ts';
 import type { EnvironmentService } from './environment-service.ts';

@@ -13,7 +13,7 @@ import { listedNow } from './listed-now.ts';
 import { CHANGE_KINDS, type ChangeKind, type Position, type Versions } from './position.ts';
 import { changeEvent, idBlock, readyEvent, resetEvent, type ResetReason } from './sse.ts';
 import { Subscribers, type Subscriber } from './subscribers.ts';
-import { channelsIn, channelsOf, concernedBy } from './visibility.ts';
+import { channelsIn, channelsOf, concernedBy } from './channels.ts';
 
 /** Minimum interval between two flushes: an object is sent at most once in it. */
 export const FLUSH_MS = 100;

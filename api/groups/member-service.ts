@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { otherManager } from '../../crds/ownership.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
-import { maySee } from '../auth/directory.ts';
+import { canSee } from '../auth/visibility.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
@@ -163,7 +163,7 @@ export class MemberService {
       accountIdOf: (email) => accountOf(email)?.accountId,
       isSeenBy: (group, email) => {
         const user = accountOf(email);
-        return user !== undefined && maySee(user, group);
+        return user !== undefined && canSee(user, group);
       },
     };
   }

@@ -1,7 +1,7 @@
 import { GROUP, type Group } from '../../crds/group.ts';
 import { otherManager } from '../../crds/ownership.ts';
 import { isConflict, isNotFound } from '../../kubernetes/api-error.ts';
-import { maySee, type Directory } from '../auth/directory.ts';
+import { canSee, type Directory } from '../auth/visibility.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { NotFound } from '../shared/errors.ts';
@@ -35,7 +35,7 @@ export class Memberships {
     const named = this.#options.cache.byIndex('member', user.email);
     return this.#leave(
       user.email,
-      named.filter((group) => maySee(user, group)),
+      named.filter((group) => canSee(user, group)),
     );
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { asDeleted } from '../cluster/deletion.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { BELONGS_TO_OTHERS } from '../cluster/ownership.ts';

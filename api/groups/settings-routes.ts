@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { emailField } from '../http/parse.ts';
 import type { Group } from '../../crds/group.ts';
-import { mayReadValues } from '../auth/access.ts';
+import { canReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import type { AccountCaps } from '../limits/account-caps.ts';
@@ -55,7 +55,7 @@ export function groupSettingsRoutes({
       writes: false,
       answer: groupSettingsSchema,
       run: async ({ caller, target }) => ({
-        variables: await variables.list(target, mayReadValues(caller)),
+        variables: await variables.list(target, canReadValues(caller)),
         members: members.views(target),
       }),
     }),

@@ -2,7 +2,7 @@ import type { Group } from '../../crds/group.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { storedBytes } from '../cluster/owned-secret.ts';
 import { Conflict } from '../shared/errors.ts';
 import type { VariableOwner } from '../shared/variable-owner.ts';

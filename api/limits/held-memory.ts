@@ -43,13 +43,13 @@ export function holdAnswer(request: Request, response: Response, bytes: number):
 
 /**
  * Sends a JSON response, and counts its memory until the client has read it.
- * @param mayRefuse whether the response can be refused; false after a write
+ * @param canRefuse whether the response can be refused; false after a write
  * @throws TooManyRequests, Unavailable
  */
-export function sendJson(request: Request, response: Response, answer: unknown, mayRefuse: boolean): void {
+export function sendJson(request: Request, response: Response, answer: unknown, canRefuse: boolean): void {
   const budget = budgetOf(response);
   const tenant = tenantOf(request, response);
-  if (mayRefuse) budget?.requireRoom(tenant);
+  if (canRefuse) budget?.requireRoom(tenant);
   const body = Buffer.from(JSON.stringify(answer));
   const release = budget?.count(tenant, body.length);
   sendHeld({ request, response, body, bytes: body.length, release });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import type { FreshCaches } from '../cluster/caches.ts';
 import { parsePosition } from '../events/position.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';

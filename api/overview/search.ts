@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Viewer } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { listedEnvironment, listedEnvironmentSchema } from '../environments/listed-environment.ts';
 import { listedGroup, listedGroupSchema } from '../groups/listed-group.ts';
 import { listedRepository, listedRepositorySchema } from '../repositories/listed-repository.ts';

@@ -1,5 +1,5 @@
 import { REUSABLE_ENVIRONMENT } from '../../crds/reusable-environment.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { BELONGS_TO_OTHERS, deleteOwn } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';

@@ -2,7 +2,7 @@ import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { asDeleted, isBeingDeleted } from '../cluster/deletion.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { APPLIED_BY_OTHERS, BELONGS_TO_OTHERS } from '../cluster/ownership.ts';

@@ -1,7 +1,7 @@
 import { SCHEDULE_WITHOUT_HOUR, type Repository } from '../../crds/repository.ts';
-import { mayDo, mayReadValues } from '../auth/access.ts';
+import { permits, canReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
@@ -42,8 +42,8 @@ export function repositorySettingsRoutes(options: RepositorySettingsRoutesOption
   const view = async (caller: Caller, repository: Repository) => {
     const [text, values, webhook] = await Promise.all([
       texts.read(repository),
-      variables.list(repository, mayReadValues(caller)),
-      webhookView(cluster, repository, mayDo(caller.access, 'administer')),
+      variables.list(repository, canReadValues(caller)),
+      webhookView(cluster, repository, permits(caller.access, 'administer')),
     ]);
     return repositorySettingsView(repository, text, values, webhook);
   };
@@ -86,16 +86,16 @@ function scheduleWithoutHour(): Invalid {
 
 /**
  * Returns what to enter at the Git host.
- * @param maySign whether to read and show the secret, with which its reader can sign deliveries as the Git host
+ * @param canSign whether to read and show the secret, with which its reader can sign deliveries as the Git host
  */
 async function webhookView(
   cluster: Pick<ClusterWriter, 'find'>,
   repository: Repository,
-  maySign: boolean,
+  canSign: boolean,
 ): Promise<WebhookView | undefined> {
   const made = repository.status?.webhook;
   if (!made) return undefined;
-  if (!maySign) return { url: made.url, secret: '', withheld: true, created: made.id !== undefined };
+  if (!canSign) return { url: made.url, secret: '', withheld: true, created: made.id !== undefined };
   const secret = await webhookSecret(cluster, repository);
   return secret === undefined ? undefined : { url: made.url, secret, created: made.id !== undefined };
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
-import { mayReadValues, reachesGroup } from '../auth/access.ts';
-import type { Directory } from '../auth/directory.ts';
+import { canReadValues, reachesGroup } from '../auth/access.ts';
+import type { Directory } from '../auth/visibility.ts';
 import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { isReservedName } from '../../service-file/own-variables.ts';
@@ -57,12 +57,12 @@ export function checkRoutes(options: CheckRoutesOptions): Endpoint[] {
       body: checkSchema,
       answer: checkResultSchema,
       run: async ({ caller, target: { group, repository }, body }) => {
-        const mayRead = mayReadValues(caller);
-        const mayReadGroup = mayRead && reachesGroup(caller.reach, group.metadata.name);
+        const canRead = canReadValues(caller);
+        const canReadGroup = canRead && reachesGroup(caller.reach, group.metadata.name);
         // Of two variables of the same name the later one, the repository's, takes precedence.
         const all = await Promise.all([
-          groupVariables.list(group, mayReadGroup),
-          repositoryVariables.list(repository, mayRead),
+          groupVariables.list(group, canReadGroup),
+          repositoryVariables.list(repository, canRead),
         ]);
         const variables = all.flat().flatMap((variable) => filledIn(variable));
         const checked = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import type { Group } from '../../crds/group.ts';
-import { maySee } from '../auth/directory.ts';
+import { canSee } from '../auth/visibility.ts';
 import { acceptance, inviteToGroup, invitingGroup, isInvited, withdrawInvitation } from './group-invitation.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
@@ -47,10 +47,10 @@ describe('an invitation', () => {
 
   test('opens its group only to the account that accepted it', () => {
     const accepted = groupOf(acceptance(bob));
-    expect(maySee(bob, groupOf(annotations))).toBe(false);
-    expect(maySee(bob, accepted)).toBe(true);
-    expect(maySee({ ...bob, accountId: 'another of that address' }, accepted)).toBe(false);
-    expect(maySee(bob, groupOf(acceptance(bob), ['alice@x.example']))).toBe(false);
+    expect(canSee(bob, groupOf(annotations))).toBe(false);
+    expect(canSee(bob, accepted)).toBe(true);
+    expect(canSee({ ...bob, accountId: 'another of that address' }, accepted)).toBe(false);
+    expect(canSee(bob, groupOf(acceptance(bob), ['alice@x.example']))).toBe(false);
     expect(Object.keys(withdrawInvitation(email))).toEqual(Object.keys(annotations));
   });
 });

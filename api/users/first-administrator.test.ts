@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import request from 'supertest';
-import { Directory } from '../auth/directory.ts';
+import { Directory } from '../auth/visibility.ts';
 import { Passwords } from '../auth/passwords.ts';
 import { Memberships } from '../groups/memberships.ts';
 import { TestApi } from '../testing/test-api.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TokenScopes } from '../user-records/token-scopes.ts';
 import type { Viewer } from '../auth/caller.ts';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { endpoint, nothing, type Endpoint } from '../http/endpoint.ts';
 import { invalid } from '../shared/errors.ts';
 import { apiTokenView, apiTokenViewSchema } from '../user-records/api-token.ts';

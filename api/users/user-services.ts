@@ -1,5 +1,5 @@
 import type { CustomFetch } from 'openid-client';
-import type { Directory } from '../auth/directory.ts';
+import type { Directory } from '../auth/visibility.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { Sessions, type SessionRedis } from '../auth/sessions.ts';

@@ -31,10 +31,10 @@ export class VariableService<Owner extends VariableOwner> {
     this.#options = options;
   }
 
-  /** Lists the variables. @param mayReadValues whether the caller can read values; if not, no Secret is read */
-  async list(owner: Owner, mayReadValues: boolean): Promise<VariableView[]> {
+  /** Lists the variables. @param canReadValues whether the caller can read values; if not, no Secret is read */
+  async list(owner: Owner, canReadValues: boolean): Promise<VariableView[]> {
     const variables = owner.spec.variables ?? [];
-    if (!mayReadValues) return variables.map(withheldView);
+    if (!canReadValues) return variables.map(withheldView);
     return variables.map(await this.#viewer(owner, variables));
   }
 

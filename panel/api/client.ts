@@ -16,7 +16,7 @@ export interface RequestOptions {
   body?: unknown;
   signal?: AbortSignal;
   /** Whether to wait for the user to sign in again; defaults to true. */
-  mayAsk?: boolean;
+  waitsForSignIn?: boolean;
 }
 
 /**
@@ -28,7 +28,7 @@ export async function send<Answer>(method: Method, path: string, options: Reques
   try {
     return await sendOnce<Answer>(method, path, options);
   } catch (error) {
-    const isEnded = error instanceof RequestError && error.isOfSession && options.mayAsk !== false;
+    const isEnded = error instanceof RequestError && error.isOfSession && options.waitsForSignIn !== false;
     if (!isEnded || !signInAgain) throw error;
     await signInAgain();
     return sendOnce<Answer>(method, path, options);

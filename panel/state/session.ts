@@ -35,7 +35,7 @@ onSessionEnd(() => {
 /** Finds out who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
-    const user = await send<UserView>('GET', '/api/user/info', { mayAsk: false });
+    const user = await send<UserView>('GET', '/api/user/info', { waitsForSignIn: false });
     session.value = { kind: 'signed-in', user };
   } catch (thrown) {
     const error = asRequestError(thrown);
@@ -46,8 +46,8 @@ export async function loadSession(): Promise<void> {
 /** Signs in with a password. Requests that waited for it are sent again. @throws RequestError */
 export async function signIn(email: string, password: string): Promise<void> {
   const before = session.value;
-  await send('POST', '/api/user/login', { body: { email, password, cookie: true }, mayAsk: false });
-  const user = await send<UserView>('GET', '/api/user/info', { mayAsk: false });
+  await send('POST', '/api/user/login', { body: { email, password, cookie: true }, waitsForSignIn: false });
+  const user = await send<UserView>('GET', '/api/user/info', { waitsForSignIn: false });
   const isOther = before.kind === 'signed-in' && before.user.email !== user.email;
   if (isOther || before.kind !== 'signed-in') forgetAll();
   session.value = { kind: 'signed-in', user };
@@ -59,14 +59,14 @@ export async function signIn(email: string, password: string): Promise<void> {
 /** Registers, and signs in. @throws RequestError */
 export async function register(email: string, password: string, invitation: string | undefined): Promise<void> {
   const body = { email, password, ...(invitation !== undefined && invitation !== '' && { invitation }) };
-  await send('POST', '/api/user/register', { body, mayAsk: false });
+  await send('POST', '/api/user/register', { body, waitsForSignIn: false });
   await signIn(email, password);
 }
 
 /** Signs out. The page then has no data of the user left, because it is loaded anew. */
 export async function signOut(): Promise<void> {
   try {
-    await send('POST', '/api/user/logout', { mayAsk: false });
+    await send('POST', '/api/user/logout', { waitsForSignIn: false });
   } catch (thrown) {
     const error = asRequestError(thrown);
     if (!error.isOfSession) throw error;

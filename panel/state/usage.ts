@@ -26,7 +26,7 @@ export function useUsage(path: string, isWanted: boolean): UsageHistory {
     const measure = async () => {
       const usage =
         document.visibilityState === 'visible'
-          ? await send<Usage>('GET', path, { signal: ended.signal, mayAsk: false }).catch(() => undefined)
+          ? await send<Usage>('GET', path, { signal: ended.signal, waitsForSignIn: false }).catch(() => undefined)
           : undefined;
       if (ended.signal.aborted || usage?.measured === false) return;
       if (usage) history.value = withPoints(history.peek(), usage);

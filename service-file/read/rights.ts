@@ -10,14 +10,14 @@ import { readVariables, toRecord } from './variables.ts';
  * The capabilities that the level `baseline` of the Pod Security Standards permits adding; all of them are Docker's
  * defaults.
  */
-const mayAdd = new Set(
+const allowedCapabilities = new Set(
   `AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP SETGID SETPCAP SETUID SYS_CHROOT`.split(
     ' ',
   ),
 );
 
 /** The sysctls that `baseline` permits, which are namespaced. */
-const maySet = new Set(
+const allowedSysctls = new Set(
   `kernel.shm_rmid_forced net.ipv4.ip_local_port_range net.ipv4.ip_unprivileged_port_start net.ipv4.tcp_syncookies
   net.ipv4.ping_group_range net.ipv4.ip_local_reserved_ports net.ipv4.tcp_keepalive_time net.ipv4.tcp_fin_timeout
   net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes`.split(/\s+/),
@@ -35,7 +35,8 @@ export function readRights(fields: Fields, context: ReadContext): Rights {
   return {
     ...(user !== undefined && { user }),
     groups: optional(fields, 'group_add', readGroups, problems) ?? [],
-    capAdd: optional(fields, 'cap_add', (node) => readCapabilities(node, mayAdd, problems), problems) ?? [],
+    capAdd:
+      optional(fields, 'cap_add', (node) => readCapabilities(node, allowedCapabilities, problems), problems) ?? [],
     capDrop: optional(fields, 'cap_drop', (node) => readCapabilities(node, undefined, problems), problems) ?? [],
     sysctls: optional(fields, 'sysctls', (node) => readSysctls(node, context), problems) ?? {},
   };
@@ -101,7 +102,7 @@ function readCapabilities(
 }
 
 function refusal(name: string): string {
-  return `refused: ${name} affects more than the container; you can add ${[...mayAdd].join(', ')}`;
+  return `refused: ${name} affects more than the container; you can add ${[...allowedCapabilities].join(', ')}`;
 }
 
 function readSysctls(node: YamlNode, context: ReadContext): Record<string, string> | undefined {
@@ -112,7 +113,7 @@ function readSysctls(node: YamlNode, context: ReadContext): Record<string, strin
       ? node.entries.map(({ key, at }) => [key, at] as const)
       : [...found.keys()].map((key) => [key, node] as const);
   for (const [name, at] of entries) {
-    if (maySet.has(name) || !found.has(name)) continue;
+    if (allowedSysctls.has(name) || !found.has(name)) continue;
     found.delete(name);
     context.problems.warn(at, `ignored: ${quoted(name)} affects, or may affect, the whole machine`);
   }

@@ -19,7 +19,7 @@ const connect = () => createClient({ socket: { host: '127.0.0.1', port: redisPor
 const [redis, subscriber] = [await connect(), await connect()];
 const reader = new LogReader({ redis: withBuffers(redis), subscriber, onRedisError: console.error });
 const webSockets = new WebSockets();
-const options = { mayRead: () => Promise.resolve(true), keepaliveMs: 30_000, logger: silentLogger };
+const options = { canRead: () => Promise.resolve(true), keepaliveMs: 30_000, logger: silentLogger };
 
 function app(request: IncomingMessage, response: ServerResponse): void {
   const accepted = webSockets.accept(request, response);

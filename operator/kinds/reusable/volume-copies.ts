@@ -66,13 +66,13 @@ export class VolumeCopies {
     return ['create staging', 'create job'].includes(nextCopyStep(copy, this.#parts(copy)));
   }
 
-  /** Advances the copy. `mayRead`: whether nothing writes to the source. Throws Stalled if the copy cannot be made. */
-  async advance(copy: VolumeCopy, mayRead: boolean): Promise<CopyPhase> {
+  /** Advances the copy. `canRead`: whether nothing writes to the source. Throws Stalled if the copy cannot be made. */
+  async advance(copy: VolumeCopy, canRead: boolean): Promise<CopyPhase> {
     for (;;) {
       const parts = this.#parts(copy);
       const step = nextCopyStep(copy, parts);
       if (step === 'done') return 'done';
-      if (step === 'create job' && !mayRead) return 'copying';
+      if (step === 'create job' && !canRead) return 'copying';
       if (!(await this.#take(copy, step, parts))) return readsSource(step) ? 'copying' : 'moving';
     }
   }

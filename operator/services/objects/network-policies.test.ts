@@ -26,7 +26,7 @@ function selects(selector: { matchLabels?: Record<string, string> } | undefined,
 }
 
 /** Decides like a CNI: the policies of both ends must permit it. */
-function mayReach(from: string, to: string): boolean {
+function canReach(from: string, to: string): boolean {
   const leaves = policies.some(
     ({ spec }) =>
       selects(spec?.podSelector, from) &&
@@ -48,7 +48,7 @@ test.each([
   ['alone', 'api', false],
   ['api', 'alone', false],
 ])('lets %s reach %s: %s', (from, to, expected) => {
-  expect(mayReach(from, to)).toBe(expected);
+  expect(canReach(from, to)).toBe(expected);
 });
 
 test('lets the Ingress controller reach only the ports of public services', () => {

@@ -96,13 +96,13 @@ export class RolloutPhase {
     const leftMs = imageBuilder.gracePeriodMs({ namespace, number }, new Date(build.rolloutStartedAt), now);
     if (leftMs === 0) return { isOver: true };
     const isOver =
-      (await this.#maySeeLog(scope)) &&
+      (await this.#canSeeLog(scope)) &&
       imageBuilder.isOver({ namespace, number, log: log.open(scope, build, revision) });
     return isOver ? { isOver } : { isOver, requeueAfterMs: leftMs };
   }
 
   /** Whether the secrets to mask are known: an operator that takes over reads them from the configuration. */
-  async #maySeeLog(scope: EnvironmentScope): Promise<boolean> {
+  async #canSeeLog(scope: EnvironmentScope): Promise<boolean> {
     try {
       if (!this.#options.log.isOpen(scope)) await scope.readConfiguration();
       return true;

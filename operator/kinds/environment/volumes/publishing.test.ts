@@ -107,8 +107,8 @@ async function step(scope: EnvironmentScope, label: string | undefined, world: P
     store: { ensure: () => Promise.resolve('reusable-acme') },
     copies: {
       shouldStart: () => phase === 'copying',
-      advance: (_copy: object, mayRead: boolean) => {
-        calls.push(`copy${mayRead ? '' : ' when it is quiet'}`);
+      advance: (_copy: object, canRead: boolean) => {
+        calls.push(`copy${canRead ? '' : ' when it is quiet'}`);
         return phase instanceof Error ? Promise.reject(phase) : Promise.resolve(phase);
       },
       drop: () => {

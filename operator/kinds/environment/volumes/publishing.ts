@@ -130,12 +130,12 @@ export class Publishing {
     publication: Publication,
     object: ReusableEnvironment,
     volumes: readonly PublishedVolume[],
-    mayRead: boolean,
+    canRead: boolean,
   ): Promise<PublishingResult> {
     const { copies, reusables } = this.#options;
     const { revision, label, build } = publication;
     const phases = [];
-    for (const { copy } of volumes) phases.push(await copies.advance(copy, mayRead));
+    for (const { copy } of volumes) phases.push(await copies.advance(copy, canRead));
     const done = phases.filter((phase) => phase === 'done').length;
     if (done < volumes.length) {
       const progress = inProgress(publication, `${done} of ${volumes.length} volumes are copied`);

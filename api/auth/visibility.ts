@@ -18,7 +18,7 @@ import type { Viewer } from './caller.ts';
  * Members see a group once their address is verified, for all groups or by an invitation to this one: registering with
  * another person's address grants no access.
  */
-export function maySee(user: User, group: Group): boolean {
+export function canSee(user: User, group: Group): boolean {
   if (!group.spec.members.includes(user.email)) return false;
   if (user.verified || group.metadata.annotations?.[ANNOTATIONS.createdBy] === user.accountId) return true;
   return hasAccepted(group, user);
@@ -51,7 +51,7 @@ export class Directory {
 
   groups(viewer: Viewer): Group[] {
     const { user, reach } = viewer;
-    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => maySee(user, group));
+    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => canSee(user, group));
     return groups.filter(({ metadata }) => reachesGroup(reach, metadata.name));
   }
 
@@ -117,7 +117,7 @@ export class Directory {
   /** Returns all repositories that the caller can see. */
   repositoryTargets(viewer: Viewer): RepositoryTarget[] {
     const { user } = viewer;
-    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => maySee(user, group));
+    const groups = this.#caches.groups.byIndex('member', user.email).filter((group) => canSee(user, group));
     return groups.flatMap((group) =>
       this.repositories(group)
         .filter(({ metadata }) => reaches(viewer, group, metadata.name))
@@ -171,6 +171,6 @@ export class Directory {
 
   #find(user: User, name: string): Group | undefined {
     const group = isResourceName(name) ? this.#caches.groups.get(name) : undefined;
-    return group && maySee(user, group) ? group : undefined;
+    return group && canSee(user, group) ? group : undefined;
   }
 }

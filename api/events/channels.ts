@@ -2,7 +2,7 @@ import type { Group } from '../../crds/group.ts';
 import { parseId } from '../../crds/ids.ts';
 import { reachesGroup } from '../auth/access.ts';
 import type { Viewer } from '../auth/caller.ts';
-import { maySee } from '../auth/directory.ts';
+import { canSee } from '../auth/visibility.ts';
 import type { Caches } from '../cluster/caches.ts';
 import { groupChannel, repositoryChannel } from './change.ts';
 
@@ -12,7 +12,7 @@ import { groupChannel, repositoryChannel } from './change.ts';
  */
 export function channelsIn(group: Group, { user, reach }: Viewer): string[] {
   const { name } = group.metadata;
-  if (!maySee(user, group)) return [];
+  if (!canSee(user, group)) return [];
   if (reachesGroup(reach, name)) return [groupChannel(name)];
   const ids = (reach?.repositories ?? []).flatMap((id) => parseId(id) ?? []);
   return ids.filter((id) => id.group === name).map((id) => repositoryChannel(name, id.name));
