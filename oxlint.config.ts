@@ -28,7 +28,7 @@ const allowedImports: Record<string, string[]> = {
 };
 
 /** What the folders inside operator/ may import of each other. */
-const operatorMayImport: Record<string, string[]> = {
+const operatorAllowedImports: Record<string, string[]> = {
   shared: [],
   source: ['shared'],
   services: ['shared'],
@@ -38,10 +38,10 @@ const operatorMayImport: Record<string, string[]> = {
   'cluster-checks': ['shared', 'config.ts'],
   controllers: ['shared', 'source', 'services', 'images', 'kinds', 'reports', 'config.ts'],
 };
-const operatorFolders = [...Object.keys(operatorMayImport), 'config.ts'];
+const operatorFolders = [...Object.keys(operatorAllowedImports), 'config.ts'];
 
 /** What the folders inside api/ may import of each other. */
-const apiMayImport: Record<string, string[]> = {
+const apiAllowedImports: Record<string, string[]> = {
   shared: [],
   'user-records': ['shared'],
   cluster: ['shared', 'user-records'],
@@ -72,7 +72,7 @@ const apiMayImport: Record<string, string[]> = {
   ],
 };
 const apiFolders = [
-  ...Object.keys(apiMayImport),
+  ...Object.keys(apiAllowedImports),
   'app-options.ts',
   'app.ts',
   'config.ts',
@@ -81,14 +81,14 @@ const apiFolders = [
 ];
 
 /** What the folders of the kinds may import of each other. */
-const kindsMayImport: Record<string, string[]> = {
+const kindsAllowedImports: Record<string, string[]> = {
   group: [],
   orphans: [],
   repository: ['group'],
   reusable: ['group'],
   environment: ['group', 'repository', 'reusable'],
 };
-const kindFolders = Object.keys(kindsMayImport);
+const kindFolders = Object.keys(kindsAllowedImports);
 
 type Forbidden = { message: string; allowTypeImports?: boolean } & ({ regex: string } | { group: string[] });
 
@@ -183,22 +183,22 @@ const importRules = [
     files: [`${folder}/**/*.{ts,tsx}`],
     rules: importRule(folder, ['**/test/**']),
   })),
-  ...Object.entries(operatorMayImport).map(([folder, allowed]) => ({
+  ...Object.entries(operatorAllowedImports).map(([folder, allowed]) => ({
     files: [`operator/${folder}/**/*.ts`],
     rules: importRule('operator', ['**/test/**'], forbidden(folder, operatorFolders, allowed)),
   })),
-  ...Object.entries(kindsMayImport).map(([kind, allowed]) => ({
+  ...Object.entries(kindsAllowedImports).map(([kind, allowed]) => ({
     files: [`operator/kinds/${kind}/**/*.ts`],
     rules: importRule(
       'operator',
       ['**/test/**'],
       [
-        ...forbidden('kinds', operatorFolders, operatorMayImport['kinds'] ?? []),
+        ...forbidden('kinds', operatorFolders, operatorAllowedImports['kinds'] ?? []),
         ...forbidden(kind, kindFolders, allowed),
       ],
     ),
   })),
-  ...Object.entries(apiMayImport).map(([folder, allowed]) => ({
+  ...Object.entries(apiAllowedImports).map(([folder, allowed]) => ({
     files: [`api/${folder}/**/*.ts`],
     rules: importRule('api', ['**/test/**'], forbidden(folder, apiFolders, allowed)),
   })),
