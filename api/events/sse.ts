@@ -40,7 +40,7 @@ export function retryBlock(ms: number): Buffer {
   return Buffer.from(`retry: ${ms}\n\n`);
 }
 
-/** A comment, which proxies and clients take as a sign of life. */
+/** A comment that serves proxies and clients as a keepalive. */
 export function heartbeat(position: Position): Buffer {
   return Buffer.concat([Buffer.from(': heartbeat\n'), idBlock(position)]);
 }

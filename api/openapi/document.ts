@@ -19,8 +19,8 @@ const parameterDescriptions: Readonly<Record<string, string>> = {
 const description = `Coppice runs every branch, tag and pull request of a Git repository as an environment of its own on Kubernetes.
 
 Send the token of \`POST /api/user/login\` in the header \`X-SERVICE-TOKEN\`; the cookie \`token\` counts when the header is
-absent. Every error is \`{"error": "…"}\`. What a caller may not see is answered as what does not exist. Endpoints and fields
-that are marked as an extension are not part of the contract.`;
+absent. Every error is \`{"error": "…"}\`. Resources that the caller cannot see return 404, like resources that do not exist.
+Endpoints and fields that are marked as an extension are additions by Coppice.`;
 
 /** Returns an OpenAPI 3.1 document of these endpoints. */
 export function openApiDocument(endpoints: readonly Endpoint[], serverUrl: string): object {
