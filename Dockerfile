@@ -45,11 +45,11 @@ COPY operator operator
 COPY api api
 COPY --from=panel /app/panel/dist panel/dist
 COPY --from=panel /app/cli/dist cli/dist
-# The root file system may be read-only: what is written goes to /tmp. What Node compiles of the modules is kept in the image,
-# by the user that runs them: a process starts in half of the time.
+# The root file system may be read-only, so files are written to /tmp. The image contains Node's compile cache, which halves
+# the start time of a process; the user that runs the modules writes it.
 ENV NODE_ENV=production HOME=/tmp NODE_COMPILE_CACHE=/app/compiled
 RUN install --directory --owner 10001 --group 10001 "$NODE_COMPILE_CACHE"
-# Of the metric coppice_build_info: `--build-arg REVISION=$(git rev-parse HEAD)`.
+# Reported by the metric coppice_build_info; set with `--build-arg REVISION=$(git rev-parse HEAD)`.
 ARG REVISION=unknown
 ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001

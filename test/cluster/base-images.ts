@@ -143,7 +143,7 @@ async function makeImage(name: ImageName, progress: Progress): Promise<void> {
   const recipe = recipes[name];
   if (!isDebianRoot()) {
     throw new Problem(
-      `${IMAGES[name]} cannot be pulled: no image registry is reached. Only on Debian, as root, is it made here.`,
+      `${IMAGES[name]} cannot be pulled: no image registry is reachable. Run this as root on Debian, where the image is built locally.`,
     );
   }
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
