@@ -97,7 +97,7 @@ describe('the requirements of a pod itself', () => {
   });
 });
 
-test('work that can be repeated leaves a lost node soon, unless the administrator configured otherwise', () => {
+test('work that can be repeated is moved off a lost node soon, unless the administrator configured otherwise', () => {
   const unreachable = { key: 'node.kubernetes.io/unreachable', operator: 'Exists', tolerationSeconds: 600 };
   const tolerations = [{ key: 'strangers', operator: 'Exists' }, unreachable];
   expect(scheduled({ tolerations }, { tolerations: LEAVES_SOON }).tolerations).toEqual([
@@ -114,7 +114,7 @@ describe('the platform', () => {
   const arch = (value: string): Scheduling => ({ nodeSelector: { 'kubernetes.io/arch': value } });
 
   test.each<[what: string, platform: string | undefined, environments: Scheduling, builders: Scheduling, is?: string]>([
-    ['nothing said', undefined, {}, {}, undefined],
+    ['no settings', undefined, {}, {}, undefined],
     ['configured', 'linux/arm64', {}, arch('amd64'), 'linux/arm64'],
     ['the nodes of environments', undefined, arch('arm64'), arch('amd64'), 'linux/arm64'],
     ['the nodes of builders', undefined, {}, arch('arm64'), 'linux/arm64'],

@@ -50,7 +50,7 @@ describe('a service that runs once', () => {
   });
 
   test.each(['ports: ["1"]', 'expose: [1]', 'healthcheck: { test: a }'])(
-    'is not a server, which is restarted: %s',
+    'does not run once but is restarted: %s',
     async (lines) => {
       const { services, warnings } = await read(`services: { a: { image: i, restart: "no", ${lines} } }`);
       expect(services['a']?.runs).toBe('continuously');
@@ -60,7 +60,7 @@ describe('a service that runs once', () => {
 });
 
 describe('dependencies', () => {
-  test('on a health that nothing reports wait for the start, with a warning', async () => {
+  test('wait only for the start if no health check is known, and warn', async () => {
     const { services, warnings } = await read(
       'services: { a: { image: i, depends_on: { b: { condition: service_healthy, restart: true } } }, b: { image: i } }',
     );
@@ -71,7 +71,7 @@ describe('dependencies', () => {
     ]);
   });
 
-  test('of depends_on and links use the stricter condition', async () => {
+  test('in both depends_on and links use the stricter condition', async () => {
     const { services } = await read(`services:
   a: { image: i, links: [b], depends_on: { b: { condition: service_healthy } } }
   b: { image: i, healthcheck: { test: x } }

@@ -99,7 +99,7 @@ describe('ignores and reports', () => {
     ['security_opt: ["no-new-privileges:true"]', '1:1 security_opt ignored: the cluster sets security profiles'],
     ['logging: { driver: none, options: { a: b } }', '1:1 logging ignored: the cluster keeps the logs'],
     ['environment: { A: True }', '1:19 environment.A is read as the boolean true'],
-    ['x-own: { a: b }', '1:1 x-own ignored: it is not a key of Coppice'],
+    ['x-own: { a: b }', '1:1 x-own ignored: Coppice does not define this key'],
   ])('%s', async (lines, expected) => {
     const { service, errorLines, warningLines } = await oneService(`${lines}\nports: ["1"]`);
     expect(errorLines).toEqual([]);
@@ -157,7 +157,7 @@ describe('refuses', () => {
     expect(errorLines).toContainEqual(expect.stringContaining(expected));
   });
 
-  test('nothing that has no effect', async () => {
+  test('reports no problem for keys without effect', async () => {
     const { errorLines, warningLines } = await oneService(
       'privileged: false\ndevices: []\nuse_api_socket: "false"\ngpus:\nports: ["1"]',
     );

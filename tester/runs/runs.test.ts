@@ -201,7 +201,7 @@ describe('a restart', () => {
     expect(all.store.stateOf(ran.id)).toBe('failed');
   });
 
-  test('that is announced fails them at once', async () => {
+  test('that is graceful marks running tests as failed', async () => {
     const all = world();
     await all.runs.recover();
     const [ran, waited] = [await start(all, 'a1'), await start(all, 'a2')];

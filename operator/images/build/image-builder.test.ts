@@ -565,7 +565,7 @@ describe('a Job whose pod is not created', () => {
   const words =
     "the build's pod cannot be created: the environment's quota is used up (requested limits.cpu=4, of limits.cpu=8)";
 
-  test('is reconciled again, reports the refusal, and fails if the quota leaves no room', async () => {
+  test('is requeued, reports the refusal, and fails if the quota has no capacity left', async () => {
     const { build, events, lines, checks } = world();
     await build();
     events.push({ regarding, note });
@@ -581,10 +581,10 @@ describe('a Job whose pod is not created', () => {
 
   test.each([
     ['no event', []],
-    ['another Job’s events', [{ regarding: { ...regarding, name: 'build-2' }, note }]],
-    ['an earlier Job’s of the same name', [{ regarding: { ...regarding, uid: 'earlier' }, note }]],
+    ['events of another Job', [{ regarding: { ...regarding, name: 'build-2' }, note }]],
+    ['events of an earlier Job of the same name', [{ regarding: { ...regarding, uid: 'earlier' }, note }]],
     ['a temporary error', [{ regarding, note: 'Error creating: Internal error occurred: failed calling webhook' }]],
-  ])('is awaited with %s', async (_what, reported) => {
+  ])('keeps waiting after %s', async (_what, reported) => {
     const { build, events } = world();
     await build();
     events.push(...reported);

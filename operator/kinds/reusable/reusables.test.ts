@@ -50,8 +50,8 @@ describe('publishing', () => {
 });
 
 test.each([
-  ['one that an earlier Coppice named is found', 'base', true],
-  ["one of that name that is another label's is not", 'other', false],
+  ['finds the object under its former name', 'base', true],
+  ['does not find an object of another label under that name', 'other', false],
 ])('%s', (_, label, isFound) => {
   const at = `group-acme/${formerReusableName('shop', 'base')}`;
   const object = { metadata: {}, spec: { repository: 'shop', label }, status: { publication: 'p' } };

@@ -73,7 +73,7 @@ describe('emits an Event for a change', () => {
       },
       ['Created: they are set up (commit abc)'],
     ],
-    ['the contents are gone', { state: 'built' }, { state: 'empty' }, ['Removed: all contents are deleted']],
+    ['the contents were deleted', { state: 'built' }, { state: 'empty' }, ['Removed: all contents are deleted']],
     [
       'a build starts',
       { build: { ...finished, number: 1, result: 'failed' } },
@@ -83,23 +83,23 @@ describe('emits an Event for a change', () => {
     [
       'it is queued',
       { build: running },
-      { build: running, ...waits('Queued', 'place 3') },
-      ['BuildQueued: build 2: place 3'],
+      { build: running, ...waits('Queued', 'position 3') },
+      ['BuildQueued: build 2: position 3'],
     ],
     [
-      'its place moves up',
-      { build: running, ...waits('Queued', 'place 3') },
-      { build: running, ...waits('Queued', 'place 2') },
+      'its queue position changes',
+      { build: running, ...waits('Queued', 'position 3') },
+      { build: running, ...waits('Queued', 'position 2') },
       [],
     ],
     [
-      'its images are there',
+      'its images are in the registry',
       { build: running },
       { build: { ...running, images: [] } },
       ['ImagesReady: build 2: all images are in the registry; the services are being rolled out'],
     ],
     [
-      'its images are there, and it is up at once',
+      'its images are in the registry, and it becomes ready at once',
       { build: running },
       { build: { ...finished, result: 'succeeded', images: [], message: 'all 2 services are running' } },
       [
@@ -123,7 +123,7 @@ describe('emits an Event for a change', () => {
       ['RolloutFailed: build 2: not ready after 90 s: web'],
     ],
     [
-      'it cannot even start',
+      'it fails before it starts',
       {},
       {
         build: { ...finished, number: 1, result: 'failed', message: 'line 3' },
@@ -132,7 +132,7 @@ describe('emits an Event for a change', () => {
       ['ServiceFileInvalid: build 1: line 3'],
     ],
     [
-      'another takes its place',
+      'a newer build replaces it',
       { build: { ...running, number: 1 } },
       { build: running },
       ['BuildSuperseded: build 1: another one replaces it', 'BuildStarted: build 2 of the branch main'],
@@ -144,10 +144,10 @@ describe('emits an Event for a change', () => {
       ['BuildCancelled: build 2: the contents were deleted'],
     ],
     ['it stalls', {}, stalled('RefNotFound', 'no such ref'), ['RefNotFound: no such ref']],
-    ['for another reason', stalled('RefNotFound'), stalled('Forbidden'), ['Forbidden: why']],
+    ['it stalls for another reason', stalled('RefNotFound'), stalled('Forbidden'), ['Forbidden: why']],
     ['a conflict', {}, waits('NamespaceTaken', 'env-x is taken'), ['NamespaceTaken: env-x is taken']],
     ['the same conflict in other words', waits('NamespaceTaken', 'a'), waits('NamespaceTaken', 'b'), []],
-    ['a wait that passes by itself', {}, waits('HostBusy'), []],
+    ['a wait that ends without user action', {}, waits('HostBusy'), []],
     ['a failure that is tried again', {}, waits('Retrying'), []],
     [
       'a service is down',

@@ -47,11 +47,11 @@ const ending = (type: string) => ({ ...launched, conditions: [{ type, status: 'T
 
 test.each([
   ['has completed', { ...launched, completionTime: '2026-01-01T00:00:09Z' }, ['Succeeded'], '2026-01-01T00:00:09.000Z'],
-  ['works', launched, ['Running'], '2026-01-01T00:30:00.000Z'],
-  ['has ended, which its Job does not tell yet', launched, ['Succeeded'], '2026-01-01T00:30:00.000Z'],
+  ['is running', launched, ['Running'], '2026-01-01T00:30:00.000Z'],
+  ['has ended, which its Job does not report yet', launched, ['Succeeded'], '2026-01-01T00:30:00.000Z'],
   ['is being terminated without a pod', ending('FailureTarget'), [], '2026-01-01T00:30:00.000Z'],
-  ['is not taken by a node', launched, ['Pending'], undefined],
-  ['has no pod, by the quota say', launched, [], undefined],
+  ['cannot be scheduled', launched, ['Pending'], undefined],
+  ['has no pod, for example because of a quota', launched, [], undefined],
   ['was just created', undefined, [], undefined],
 ])('returns the end of a job that %s', (_what, status, phases, expected) => {
   const live = { ...job(context, service), status } as Job;

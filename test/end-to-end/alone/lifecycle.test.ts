@@ -29,7 +29,7 @@ let world: LifecycleWorld;
 let ready: Promise<void>;
 
 beforeAll(async () => {
-  harness = await startHarness('life');
+  harness = await startHarness('lifecycle');
   const doomedGroup = randomName('doomed');
   await harness.addGroup(doomedGroup);
   world = new LifecycleWorld(harness, new LifecycleBoard(testClient(), [harness.group, doomedGroup]), doomedGroup);
@@ -45,7 +45,7 @@ afterAll(async () => {
 const branchOf = ({ trigger, column }: TableCell) => `t${TRIGGERS.indexOf(trigger)}-${COLUMNS.indexOf(column)}`;
 const groupOf = ({ trigger }: TableCell) => (trigger === 'group deleted' ? world.doomedGroup : harness.group);
 const locationOf = (cell: TableCell) => `${groupOf(cell)}.${repositoryOf(cell.trigger)}`;
-const lifecycles = Array.from({ length: 20 }, (_, index) => `life-${index}`);
+const lifecycles = Array.from({ length: 20 }, (_, index) => `lifecycle-${index}`);
 const pairs = [
   'rebuild-delete',
   'delete-create',

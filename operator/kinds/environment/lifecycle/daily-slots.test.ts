@@ -4,29 +4,41 @@ import { lastSlot, nextSlot } from './daily-slots.ts';
 const berlin = 'Europe/Berlin';
 
 test.each([
-  ['the same day', '02:00', 'UTC', '2026-05-01T10:00:00Z', '2026-05-01T02:00:00Z'],
-  ['the very minute', '02:00', 'UTC', '2026-05-01T02:00:00Z', '2026-05-01T02:00:00Z'],
-  ['the day before', '02:00', 'UTC', '2026-05-01T01:59:59Z', '2026-04-30T02:00:00Z'],
-  ['a zone ahead', '02:00', 'Asia/Tokyo', '2026-05-01T10:00:00Z', '2026-04-30T17:00:00Z'],
-  ['a zone far ahead', '00:30', 'Pacific/Kiritimati', '2026-05-01T10:00:00Z', '2026-04-30T10:30:00Z'],
-  ['a zone behind', '23:15', 'America/Los_Angeles', '2026-05-01T10:00:00Z', '2026-05-01T06:15:00Z'],
-  ['a zone with half an hour', '02:00', 'Asia/Kolkata', '2026-05-01T10:00:00Z', '2026-04-30T20:30:00Z'],
-  ['summer', '02:00', berlin, '2026-07-01T10:00:00Z', '2026-07-01T00:00:00Z'],
-  ['winter', '02:00', berlin, '2026-01-01T10:00:00Z', '2026-01-01T01:00:00Z'],
-  ['clocks set forward past it', '02:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
-  ['before clocks are set forward past it', '02:30', berlin, '2026-03-29T00:59:00Z', '2026-03-28T01:30:00Z'],
-  ['clocks set forward before it', '03:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
-  ['clocks set back: the first of two', '02:30', berlin, '2026-10-25T12:00:00Z', '2026-10-25T00:30:00Z'],
-  ['between the two', '02:30', berlin, '2026-10-25T01:00:00Z', '2026-10-25T00:30:00Z'],
-  ['clocks set back, midnight', '00:00', berlin, '2026-10-25T23:30:00Z', '2026-10-25T23:00:00Z'],
-  ['set forward by half an hour', '02:15', 'Australia/Lord_Howe', '2026-10-04T02:00:00Z', '2026-10-03T15:45:00Z'],
-])('%s: %s in %s at %s', (_what, hour, timeZone, now, expected) => {
+  ['slot earlier on the same day', '02:00', 'UTC', '2026-05-01T10:00:00Z', '2026-05-01T02:00:00Z'],
+  ['slot in this minute', '02:00', 'UTC', '2026-05-01T02:00:00Z', '2026-05-01T02:00:00Z'],
+  ['slot on the day before', '02:00', 'UTC', '2026-05-01T01:59:59Z', '2026-04-30T02:00:00Z'],
+  ['zone ahead of UTC', '02:00', 'Asia/Tokyo', '2026-05-01T10:00:00Z', '2026-04-30T17:00:00Z'],
+  ['zone far ahead of UTC', '00:30', 'Pacific/Kiritimati', '2026-05-01T10:00:00Z', '2026-04-30T10:30:00Z'],
+  ['zone behind UTC', '23:15', 'America/Los_Angeles', '2026-05-01T10:00:00Z', '2026-05-01T06:15:00Z'],
+  ['zone with a half-hour offset', '02:00', 'Asia/Kolkata', '2026-05-01T10:00:00Z', '2026-04-30T20:30:00Z'],
+  ['summer time', '02:00', berlin, '2026-07-01T10:00:00Z', '2026-07-01T00:00:00Z'],
+  ['winter time', '02:00', berlin, '2026-01-01T10:00:00Z', '2026-01-01T01:00:00Z'],
+  ['slot skipped when clocks are set forward', '02:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
+  ['before clocks are set forward past the slot', '02:30', berlin, '2026-03-29T00:59:00Z', '2026-03-28T01:30:00Z'],
+  ['clocks set forward before the slot', '03:30', berlin, '2026-03-29T12:00:00Z', '2026-03-29T01:30:00Z'],
+  [
+    'clocks set back after the slot, so that it occurs twice',
+    '02:30',
+    berlin,
+    '2026-10-25T12:00:00Z',
+    '2026-10-25T00:30:00Z',
+  ],
+  ['between the two occurrences', '02:30', berlin, '2026-10-25T01:00:00Z', '2026-10-25T00:30:00Z'],
+  ['slot at midnight before clocks are set back', '00:00', berlin, '2026-10-25T23:30:00Z', '2026-10-25T23:00:00Z'],
+  [
+    'clocks set forward by half an hour past the slot',
+    '02:15',
+    'Australia/Lord_Howe',
+    '2026-10-04T02:00:00Z',
+    '2026-10-03T15:45:00Z',
+  ],
+])('returns the last slot: %s (%s in %s, at %s)', (_what, hour, timeZone, now, expected) => {
   expect(lastSlot({ hour, timeZone }, new Date(now)).toISOString()).toBe(expected.replace('Z', '.000Z'));
 });
 
 test.each([
   ['later the same day', '2026-05-01T01:59:00Z', '2026-05-01T02:00:00Z'],
-  ['not the very minute', '2026-05-01T02:00:00Z', '2026-05-02T02:00:00Z'],
+  ['not the current minute', '2026-05-01T02:00:00Z', '2026-05-02T02:00:00Z'],
   ['the next day', '2026-05-01T02:00:01Z', '2026-05-02T02:00:00Z'],
 ])('returns %s as the next slot', (_what, now, expected) => {
   expect(nextSlot({ hour: '02:00', timeZone: 'UTC' }, new Date(now))).toEqual(new Date(expected));
