@@ -108,7 +108,10 @@ export class Administration {
     throw new Conflict("the chart names this address as an administrator. Remove it from the chart's values first");
   }
 
-  /** Ends an account. @param kept the account that replaces it, if any @returns the result of `leave` */
+  /**
+   * Removes the account's sessions and memberships, then deletes the account, or resets it to `kept`.
+   * @returns the result of `leave`
+   */
   async #end(user: User, leave: () => Promise<string[]>, kept: Omit<User, 'name'> | undefined): Promise<string[]> {
     const { users, sessions, memberships } = this.#options;
     // Sessions are ended and groups left before the write, so that nothing changes if that fails, and again after it,

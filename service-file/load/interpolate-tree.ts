@@ -4,12 +4,12 @@ import type { YamlNode } from '../yaml/yaml-node.ts';
 import type { Budget } from './budget.ts';
 import { interpolate, type Interpolated, InterpolationError } from './interpolation.ts';
 
-/** Matches the values that only builds see, the only ones into which `buildtime` variables can be filled. */
+/** Matches the values that only builds see. Only into these can `buildtime` variables be filled. */
 const buildOnly = /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.build\.(?:args|secrets)(?![\w-])/;
 
 /**
- * Matches the values into which secret variables can be filled: Coppice stores them in Secrets, or in nothing that is
- * readable in the cluster. Other values would be visible in the specification of a pod, an Ingress or a volume.
+ * Matches values that never appear in readable objects: Coppice stores them in Secrets or not at all. Only into these can
+ * secret variables be filled. Other values would be visible in the specification of a pod, an Ingress or a volume.
  */
 const hidden =
   /^(?:services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:environment|env_file|command|entrypoint|healthcheck\.test|labels|annotations|logging|build\.(?:args|secrets|labels)|x-coppice\.(?:seed|jobs\[\d+\])\.command)|secrets|configs|x-coppice\.tests)(?![\w-])/;

@@ -33,7 +33,7 @@ function reportOtherKey({ key, at, value }: YamlEntry, table: KeyTable, problems
 function reportUnknown(key: string, at: YamlEntry['at'], table: KeyTable, problems: Problems): void {
   const meant = nearest(key, table.keys.keys(), problems);
   if (meant === undefined && key.startsWith('x-')) {
-    problems.warn(at, 'ignored: it is not a key of Coppice (its anchors can be used)');
+    problems.warn(at, 'ignored: Coppice does not define this key. YAML anchors in it still work');
     return;
   }
   const hint = meant === undefined ? 'remove it' : `did you mean ${quoted(meant)}?`;

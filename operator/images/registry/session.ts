@@ -73,7 +73,9 @@ export class RegistrySession {
     const parameters = new Map([...challenge.matchAll(/\b(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value]));
     const realm = parameters.get('realm');
     if (realm === undefined || !URL.canParse(realm)) {
-      throw new Error('the registry requires a token without naming its token service');
+      throw new Error(
+        "the registry's 401 response has no valid token URL (realm). Check auth.token.realm in its configuration",
+      );
     }
     const url = new URL(realm);
     url.searchParams.set('service', parameters.get('service') ?? '');

@@ -1,7 +1,7 @@
 import type { Outlook } from '../diagnosis/certain-failure.ts';
 import type { Termination } from '../diagnosis/service-diagnosis.ts';
 
-/** What the service file says about a service. */
+/** The service's settings in the service file that statuses show. */
 export interface ServiceFacts {
   job?: true | undefined;
   built?: true | undefined;

@@ -3,7 +3,7 @@ import type { Service } from '../../../service-file/schema.ts';
 import { isJob, type WorkloadContext } from '../objects/input.ts';
 import type { ServiceFacts } from './progress.ts';
 
-/** Returns what the service file says about a service, as far as people ask for it. */
+/** Returns the service's settings in the service file that statuses show. */
 export function serviceFacts({ id, serviceFile, settings }: WorkloadContext, service: Service): ServiceFacts {
   const { ports, dependsOn, name } = service;
   const origin = serviceFile.services.find((one) => one.name === service.imageOf) ?? service;

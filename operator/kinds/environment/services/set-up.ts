@@ -32,8 +32,8 @@ export class SetUp {
     if (scope.isSetUp) return {};
     const earlier = scope.earlierRefusal('Created');
     // An older Coppice reported a missing Repository here instead of waiting for it.
-    const stands = earlier && earlier.reason !== 'RepositoryNotFound';
-    if (stands && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
+    const isStillRefused = earlier && earlier.reason !== 'RepositoryNotFound';
+    if (isStillRefused && !scope.isBuildPending) throw new Stalled(earlier.reason, earlier.message);
     const { failure, ...result } = await runPhases([(current) => this.#setUp(current)], scope);
     if (failure === undefined) return { ...result, write: true };
     if (!(failure instanceof Stalled)) return { ...result, failure };
