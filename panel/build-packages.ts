@@ -19,7 +19,7 @@ interface Package {
   devDependencies: Record<string, string>;
 }
 
-// The repository's own file, in its known form.
+// Not validated: it is the repository's own package.json.
 const all = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
 const dependencies = Object.fromEntries(
   Object.entries({ ...all.dependencies, ...all.devDependencies }).filter(([name]) => names.includes(name)),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stop } from 'esbuild';
 import { buildPanel, compressed, type BuiltPanel } from './build.ts';
 
-/** The issue's limit for scripts of the first page. */
+/** Maximum size of the first page's scripts, in bytes. */
 const maxFirstBytes = 60_000;
 
 describe('the compiled panel', () => {
@@ -10,7 +10,7 @@ describe('the compiled panel', () => {
   beforeAll(async () => {
     built = await buildPanel();
   });
-  // esbuild's process would outlive the test.
+  // Otherwise esbuild's process keeps running after the test.
   afterAll(() => stop());
 
   test(`the first page loads at most ${maxFirstBytes} bytes of compressed script`, () => {

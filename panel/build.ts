@@ -43,7 +43,7 @@ const options = {
 export async function buildPanel(): Promise<BuiltPanel> {
   const [{ outputFiles, metafile }, theme] = await Promise.all([
     build({ ...options, entryPoints: [join(folder, 'main.tsx')], splitting: true, format: 'esm' }),
-    // It blocks rendering, so it is not a module.
+    // A module would not block rendering.
     build({ ...options, entryPoints: [join(folder, 'theme-start.ts')], format: 'iife' }),
   ]);
   const files = [...outputFiles, ...theme.outputFiles].map(({ path, contents }) => ({
@@ -76,7 +76,7 @@ function scriptsOf({ outputs }: Metafile, entryPoint: string): string[] {
   return [...found].map((path) => basename(path));
 }
 
-/** Compresses once, so that the API need not. */
+/** Compresses each file at build time, so that the API does not have to. */
 export function compressed(bytes: Buffer): { br: Buffer; gz: Buffer } {
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
   return { br: brotliCompressSync(bytes, { params }), gz: gzipSync(bytes, { level: 9 }) };

@@ -1,4 +1,4 @@
-// Sets the chosen theme before the first paint, so that the page does not flash; a script that blocks rendering.
+// Sets the chosen theme before the first paint, so that the page does not flash. This script blocks rendering.
 import { readTheme } from './state/theme-storage.ts';
 
 const theme = readTheme();

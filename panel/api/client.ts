@@ -2,12 +2,12 @@ import { RequestError, type Detail } from './errors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Called when a request finds no session; resolves when the user has signed in again, and rejects if they did not. */
+/** Called when a request finds no session; resolves when the user has signed in again, and rejects otherwise. */
 type SignInAgain = () => Promise<unknown>;
 
 let signInAgain: SignInAgain | undefined;
 
-/** Sets what happens when a session has ended. Requests that meet this wait, and are then sent once more. */
+/** Sets the handler for an ended session. Requests that find no session wait for the sign-in, and are then repeated. */
 export function onSessionEnd(ask: SignInAgain): void {
   signInAgain = ask;
 }
@@ -38,7 +38,7 @@ export async function send<Answer>(method: Method, path: string, options: Reques
 async function sendOnce<Answer>(method: Method, path: string, { body, signal }: RequestOptions): Promise<Answer> {
   const response = await answerOf(method, path, body, signal);
   if (!response.ok) throw await refusalOf(response);
-  // The same server declares and verifies the shape of this answer; see api/http/endpoint.ts.
+  // Not validated: the server that sends it defines and verifies its type (api/http/endpoint.ts).
   return (await response.json()) as Answer;
 }
 
@@ -62,7 +62,7 @@ async function refusalOf(response: Response): Promise<RequestError> {
   return new RequestError(response.status, message, details ?? [], Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
-/** A proxy in front of the API can answer with a page instead. */
+/** Parses an error of the API; returns an empty object for anything else, such as the page of a proxy. */
 function parsedRefusal(text: string): { error?: string; details?: Detail[] } {
   try {
     return JSON.parse(text) as { error?: string; details?: Detail[] };

@@ -1,4 +1,4 @@
-/** What a refused request says about one field. */
+/** The error of one field in a refused request. */
 export interface Detail {
   path: string;
   message: string;
@@ -19,7 +19,7 @@ export class RequestError extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Whether the session has ended, or there never was one. */
+  /** Whether the session has ended or never existed. */
   get isOfSession(): boolean {
     return this.status === 400 || this.status === 401;
   }
@@ -29,7 +29,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Returns a thrown value as a request's error. */
+/** Returns a thrown value as a RequestError. */
 export function asRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   return new RequestError(0, error instanceof Error ? error.message : String(error), [], undefined, error);
@@ -45,7 +45,7 @@ export function sentenceOf({ status, message, retryAfter }: RequestError): strin
   return sentence;
 }
 
-/** Returns what is wrong with a field; undefined if nothing is known. */
+/** Returns the error of a field; undefined if there is none. */
 export function faultOf(error: RequestError | undefined, field: string): string | undefined {
   return error?.details.find(({ path }) => path === field || path.startsWith(`${field}.`))?.message;
 }

@@ -1,4 +1,4 @@
-// What lists, the search and the stream of changes contain, from the declarations in api/. Types alone.
+// Types of the items in lists, the search and the change stream, from the declarations in api/.
 import type { ListedEnvironment } from '../../api/environments/listed-environment.ts';
 import type { Health } from '../../api/http/health-view.ts';
 import type { EnvironmentCounts, EnvironmentPage } from '../../api/overview/environment-list.ts';

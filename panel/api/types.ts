@@ -1,4 +1,4 @@
-// The shapes of the REST API's answers, from their declarations. Types alone: no code of the API is in the panel.
+// The types of the REST API's answers, from their declarations. The panel contains no code of the API.
 import type { RepositoryView } from '../../api/repositories/repository-view.ts';
 import type { EnvironmentItem } from './items.ts';
 

@@ -15,7 +15,7 @@ export interface ConfirmProps {
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone. The focus is on Cancel. */
+/** Asks for confirmation of an action that cannot be undone. The focus is on Cancel. */
 export function Confirm({ title, children, verb, isDestructive = true, act, onClose }: ConfirmProps): JSX.Element {
   const cancel = useRef<HTMLButtonElement>(null);
   const action = useAction(async () => {

@@ -3,7 +3,7 @@ import { now } from '../state/clock.ts';
 import { connection } from '../state/live.ts';
 import { exactTime } from '../view/time.ts';
 
-/** Shows whether the page receives changes as they happen, and otherwise since when it shows old data. */
+/** Shows whether the page receives changes as they happen, or else since when its data may be old. */
 export function ConnectionState(): JSX.Element {
   const state = connection.value;
   if (state.kind === 'live') return <Dot state="built" text="live" />;

@@ -14,7 +14,7 @@ export function Copy({ text, label }: { text: string; label: string }): JSX.Elem
       isDone.value = true;
       setTimeout(() => (isDone.value = false), shownMs);
     } catch {
-      // Browsers permit it over https and on localhost alone.
+      // Browsers permit this only over https and on localhost.
       notify('The browser does not permit copying here. Select the text and copy it.');
     }
   };

@@ -25,7 +25,7 @@ export function ErrorNote({ error }: { error: RequestError | undefined }): JSX.E
   );
 }
 
-/** What is shown in place of something that cannot be read. */
+/** The error in place of content that cannot be read. */
 export function LoadError({
   error,
   retry,
@@ -60,7 +60,7 @@ export function LoadError({
   );
 }
 
-/** An empty state: what the thing is for, and the first action. @param props.isPage whether it is all of the page */
+/** An empty state: what the thing is for, and the first action. @param props.isPage whether it fills the page */
 export function Empty({
   title,
   children,
@@ -78,7 +78,7 @@ export function Empty({
   );
 }
 
-/** Lines in place of content that is being loaded; visible after 150 ms only. */
+/** Placeholder lines for content that is being loaded, visible only after 150 ms. */
 export function Skeleton({ lines = 4, what }: { lines?: number; what: string }): JSX.Element {
   return (
     <div class="skeleton" role="status" aria-label={`Loading ${what}`}>

@@ -45,7 +45,7 @@ export interface FieldProps {
   children: (props: { id: string; name: string; 'aria-describedby': string; 'aria-invalid': boolean }) => JSX.Element;
 }
 
-/** A labelled control, with what is wrong with its value. */
+/** A labelled control with the error of its value. */
 export function Field({ label, name, hint, action, children }: FieldProps): JSX.Element {
   const id = useId();
   const fault = faultOf(action?.error.value, name);
@@ -76,7 +76,7 @@ export function TextField(props: TextFieldProps): JSX.Element {
   return (
     <Field label={props.label} name={props.name} hint={props.hint} {...(props.action && { action: props.action })}>
       {(control) =>
-        // The types of JSX's attributes know an input of one type only.
+        // JSX types do not accept a variable `type`, so the element is created with h().
         h('input', {
           ...control,
           type,

@@ -14,7 +14,7 @@ export interface LogRowProps {
   onSelect?: () => void;
 }
 
-/** A line: its number is a link to it. Markup in its text is text. */
+/** A line with its number, which is a link to it. Markup in its text is shown as text. */
 export function LogRow(props: LogRowProps): JSX.Element {
   const { line, withServices, withTime, search, href, isMarked = false, isCurrent = false, onSelect } = props;
   const level = levelOf(line.text);
@@ -48,7 +48,7 @@ export function LogRow(props: LogRowProps): JSX.Element {
   );
 }
 
-/** The text with its colours, and with what the search has found. */
+/** The text with its colours and with the matches of the search. */
 export function Pieces({ line, search = '' }: { line: TerminalText; search?: string }): JSX.Element {
   if (search === '' && !line.parts) return <>{line.text}</>;
   return (

@@ -9,10 +9,10 @@ export interface LogToolbarProps {
   lines: readonly LogLine[];
   /** Number of lines; the list is extended in place. */
   count: number;
-  /** Lines that the filter lets through. */
+  /** Lines that match the filter. */
   shown: readonly LogLine[];
   withServices: boolean;
-  /** What chooses the log. */
+  /** Controls that choose the log. */
   choice: ComponentChildren;
   search: string;
   onSearch: (text: string) => void;

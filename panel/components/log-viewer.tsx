@@ -15,7 +15,7 @@ const endMargin = 24;
 
 export interface LogViewerProps {
   source: LogSource;
-  /** What chooses the log. */
+  /** Controls that choose the log. */
   choice: ComponentChildren;
   /** Whether lines come from several services. */
   withServices: boolean;
@@ -58,7 +58,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
     const follower = new LogFollower(source, {
       onLines: (more) => {
         for (const line of more) lines.current.push(line);
-        // However many frames arrive, the list is drawn once per frame of the screen.
+        // The list is rendered once per screen frame, however many WebSocket frames arrive.
         frame ||= requestAnimationFrame(flush);
       },
       onEnd: (ended) => (end.value = ended),
@@ -116,7 +116,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
     const { current } = scroller;
     if (current && isFollowing.value && pausedAt.value === undefined) {
       current.scrollTop = current.scrollHeight;
-      // The event of the scrolling comes after the next frame, which would show no rows.
+      // The scroll event arrives only after the next frame, which would otherwise show no rows.
       viewport.value = { top: current.scrollTop, height: current.clientHeight };
     }
     if (isFollowing.value) seenLines.value = view.rows.length;

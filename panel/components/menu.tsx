@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
 export interface MenuProps {
-  /** What the button shows. */
+  /** The content of the button. */
   button: ComponentChildren;
   label: string;
   children: ComponentChildren;

@@ -22,12 +22,12 @@ export interface RefFieldProps {
   value: string;
   onInput: (text: string) => void;
   onChoose: (item: EnvironmentItem) => void;
-  /** What is known of refs like the typed one. */
+  /** Called with the known refs that match the typed text. */
   onFound: (items: readonly EnvironmentItem[]) => void;
   action: Action;
 }
 
-/** A ref that is typed, or found among those of the repository. The list is beside the text, not above it. */
+/** A field for a ref, typed or chosen from the refs of the repository. The list is beside the field and does not cover it. */
 export function RefField({ repository, value, onInput, onChoose, onFound, action }: RefFieldProps): JSX.Element {
   const list = useId();
   const found = useSignal<readonly EnvironmentItem[]>([]);
@@ -59,7 +59,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound, action
       ended.abort();
     };
   }, [repository, wanted]);
-  // Until the answer is there, only what the typed text matches can be chosen of the answer before.
+  // While loading, offers only matches among the previous results.
   const isMatch = ({ gitRef }: EnvironmentItem) => gitRef.name.toLowerCase().includes(wanted.toLowerCase());
   const matching = foundFor.value === wanted ? found.value : found.value.filter(isMatch);
   const items = isClosed.value ? [] : matching.slice(0, shown);
@@ -77,7 +77,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound, action
       return;
     }
     const item = items[chosen.value];
-    // Without a chosen one, Enter sends the form with what was typed.
+    // If no ref is chosen, Enter submits the form with the typed text.
     if (event.key !== 'Enter' || !item) return;
     event.preventDefault();
     choose(item);

@@ -11,7 +11,7 @@ export interface SecretValueProps {
   error?: string | undefined;
 }
 
-/** A value that is hidden until somebody asks for it. */
+/** A value that is hidden until the user reveals it. */
 export function SecretValue({ name, value, isSecret, isWithheld, error }: SecretValueProps): JSX.Element {
   const isShown = useSignal(false);
   if (error !== undefined) return <span class="fault">{error}</span>;

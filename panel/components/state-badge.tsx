@@ -12,7 +12,7 @@ const icons: Record<ShownState, IconName> = {
   asleep: 'moon',
 };
 
-/** A state by icon, word and colour. */
+/** A state as icon, word and colour. */
 export function StateBadge({ state, isQuiet = false }: { state: ShownState; isQuiet?: boolean }): JSX.Element {
   return (
     <span class={`badge state-${state} ${isQuiet ? 'badge-quiet' : ''}`}>

@@ -9,7 +9,7 @@ interface TableProps {
   children: ComponentChildren;
 }
 
-/** A table whose rows become blocks where the page is narrow. */
+/** A table whose rows become blocks on a narrow page. */
 export function Table({ columns, hasActions = false, children }: TableProps): JSX.Element {
   return (
     <div class="card scroll-x">

@@ -10,7 +10,7 @@ export interface Tab {
 
 const tabMargin = 40;
 
-/** Links to the views of a page; the address says which is shown. */
+/** Links to the views of a page; the address determines the current one. */
 export function Tabs({ tabs, current, label }: { tabs: readonly Tab[]; current: string; label: string }): JSX.Element {
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -6,7 +6,7 @@ import { duration, exactTime, relativeTime, shortAge } from '../view/time.ts';
 
 /** A time as an age, with the exact time on hover. `at` in Unix seconds; 0 shows nothing. */
 export function Ago({ at, isShort = false }: { at: number; isShort?: boolean }): JSX.Element | null {
-  // A list shows thousands: only the texts that change are drawn again, without their components.
+  // A list shows thousands of times: only the changed texts are rendered again, without their components.
   const text = useMemo(() => computed(() => ageText(at, coarseNow.value / 1000, isShort)), [at, isShort]);
   if (at <= 0) return null;
   return (
@@ -16,7 +16,7 @@ export function Ago({ at, isShort = false }: { at: number; isShort?: boolean }):
   );
 }
 
-/** What is only seconds ahead has just happened: the coarse clock is behind. */
+/** Treats times up to 10 s in the future as now, because the coarse clock lags. */
 function ageText(at: number, clock: number, isShort: boolean): string {
   const current = at > clock && at - clock < 10 ? at : clock;
   return isShort ? shortAge(at, current) : relativeTime(at, current);

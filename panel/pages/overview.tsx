@@ -116,7 +116,7 @@ function GroupSection({ group, all }: { group: GroupItem; all: readonly CountedR
   );
 }
 
-/** The newest known state of each, in the order of urgency. */
+/** Returns the newest known state of each environment, the most urgent first. */
 function currentItems(read: readonly EnvironmentItem[]): EnvironmentItem[] {
   const known = environments.value;
   return read
@@ -128,7 +128,7 @@ function currentItems(read: readonly EnvironmentItem[]): EnvironmentItem[] {
     .sort(byUrgency);
 }
 
-/** The first environments; a button shows the others. @param props.total where more exist than were read */
+/** The first environments; a button shows the others. @param props.total number of environments, if not all were read */
 function Section({
   title,
   items,

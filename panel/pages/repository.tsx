@@ -81,7 +81,7 @@ function Repository({ id }: { id: string }): JSX.Element {
   );
 }
 
-/** Only addresses of the web are links: the text comes from whoever added the repository. */
+/** A link only for a web address, because the text comes from the user who added the repository. */
 export function RepositoryAddress({ url }: { url: string }): JSX.Element {
   if (!/^https?:\/\//i.test(url)) return <span class="isolate">{url}</span>;
   return (

@@ -7,7 +7,7 @@ import { reopen } from '../state/live.ts';
 import { useResource } from '../state/resource.ts';
 import { leaveEnded, loadSession, session, signIn, type LoginMethods } from '../state/session.ts';
 
-/** Asks to sign in again in front of the page, which keeps everything that was typed. */
+/** A dialog to sign in again, in front of the page, which keeps all input. */
 export function SignInAgain(): JSX.Element {
   const known = session.value.kind === 'signed-in' ? session.value.user.email : '';
   const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;

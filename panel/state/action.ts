@@ -7,7 +7,7 @@ export interface Action {
   error: Signal<RequestError | undefined>;
 }
 
-/** Runs a write of a form or button once at a time, and keeps its error for display. */
+/** Runs the write of a form or button, one call at a time, and keeps its error for display. */
 export function useAction(act: () => Promise<void>): Action {
   const isPending = useSignal(false);
   const error = useSignal<RequestError | undefined>(undefined);

@@ -10,5 +10,5 @@ document.addEventListener('visibilitychange', () => (now.value = Date.now()));
 
 const coarseMs = 10_000;
 
-/** The same in steps of 10 s, for the ages in long lists. */
+/** The same time in steps of 10 s, for the ages in long lists. */
 export const coarseNow = computed(() => Math.floor(now.value / coarseMs) * coarseMs);

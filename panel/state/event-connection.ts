@@ -8,9 +8,9 @@ const retryMs = { first: 300, max: 15_000 };
 export interface ConnectionHandlers {
   /** Events in the order of the stream, and the position after them. */
   onEvents: (events: readonly StreamEvent[], lastEventId: string) => void;
-  /** The connection is lost; the last sign of it was at this time, in Unix milliseconds. */
+  /** The connection is lost; the last message arrived at this time, in Unix milliseconds. */
   onLost: (lastHeard: number) => void;
-  /** The session has ended. Resolves when another attempt is of use. */
+  /** The session has ended. Resolves when another attempt can succeed. */
   onRefused: () => Promise<void>;
 }
 
@@ -34,11 +34,11 @@ export class EventConnection {
     setInterval(() => this.#reopenIfDead(), checkMs);
     window.addEventListener('online', () => this.reopen());
     window.addEventListener('offline', () => this.#handlers.onLost(this.#lastHeard));
-    // A laptop that slept has a connection that is open on this side alone.
+    // After a laptop was suspended, the connection can be open only on this side.
     document.addEventListener('visibilitychange', () => this.#reopenIfDead());
   }
 
-  /** Connects anew, at once. */
+  /** Reconnects immediately. */
   reopen(): void {
     this.#handlers.onLost(this.#lastHeard);
     this.#stream?.abort();
@@ -63,7 +63,7 @@ export class EventConnection {
       isRefused = response.status === 400 || response.status === 401;
       if (response.ok && response.body) await this.#read(response.body, opened);
     } catch {
-      // Whatever ended the connection, the next one continues after the last event.
+      // The next connection continues after the last event, whatever the reason for the end.
     }
     if (this.#stream !== opened) return;
     this.#handlers.onLost(this.#lastHeard);

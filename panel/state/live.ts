@@ -5,11 +5,11 @@ import type { StreamEvent } from '../view/event-parser.ts';
 import { eventPosition, invalidateWhere } from './resource.ts';
 import { followEvents } from './shared-events.ts';
 
-/** `live`: what is shown is current. Otherwise it was current at `since`, in Unix milliseconds. */
+/** `live`: the shown data is current. Otherwise it was last current at `since`, in Unix milliseconds. */
 export type Connection = { kind: 'connecting' } | { kind: 'live' } | { kind: 'stale'; since: number };
 
 export const connection = signal<Connection>({ kind: 'connecting' });
-/** The newest known items by id: lists show these instead of what they read earlier. */
+/** The newest known items by id. Lists show these instead of the items that they read earlier. */
 export const environments = signal<ReadonlyMap<string, EnvironmentItem>>(new Map());
 export const repositories = signal<ReadonlyMap<string, RepositoryItem>>(new Map());
 export const groups = signal<ReadonlyMap<string, GroupItem>>(new Map());
@@ -34,7 +34,7 @@ export function startLive(account: string): void {
   });
 }
 
-/** Connects anew, at once: the user has signed in again. */
+/** Reconnects immediately, because the user has signed in again. */
 export function reopen(): void {
   reconnect?.();
 }
@@ -82,7 +82,7 @@ function newer<Item extends { id: string; version: number }>(
   return before && before.version >= item.version ? known : new Map(known).set(item.id, item);
 }
 
-/** Ids of what the lists on the screen contain. */
+/** Ids of the items in the lists on the screen. */
 const listed = new Set<string>();
 
 export function noteListed(items: Iterable<{ id: string }>): void {

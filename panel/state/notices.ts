@@ -5,7 +5,7 @@ export interface Notice {
   text: string;
 }
 
-/** Short reports of what was just done; screen readers read them out. */
+/** Short messages about completed actions; screen readers read them out. */
 export const notices = signal<readonly Notice[]>([]);
 let next = 1;
 const shownMs = 6000;

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { send } from '../api/client.ts';
 import { asRequestError, type RequestError } from '../api/errors.ts';
 
-/** The last event of the stream of changes: an answer to a list contains at least what the stream had sent until then. */
+/** The last event of the change stream: the answer to a list contains at least the changes up to it. */
 export const eventPosition = { lastEventId: '' };
 
 const lists = /^\/api\/(overview|repository\/[^/]+\/environments)\b/;
@@ -16,7 +16,7 @@ function withPosition(path: string): string {
 
 const retrySeconds = 5;
 
-/** What is known of a path of the API, and how it is read. */
+/** The cached data of a path of the API, and its requests. */
 export class Resource<T> {
   readonly path: string;
   readonly data: Signal<T | undefined> = signal(undefined);
@@ -32,12 +32,12 @@ export class Resource<T> {
     this.path = path;
   }
 
-  /** Reads it, unless it is being read or is known to be current. */
+  /** Reads the path, unless a read is in progress or the data is current. */
   ensure(): void {
     if (this.#isStale) void this.reload();
   }
 
-  /** Reads it again. A call during a read causes one more, because that read may have missed the change. */
+  /** Reads the path again. A call during a read causes another read, because that one may have missed the change. */
   reload(): Promise<void> {
     if (this.#loading) {
       this.#again = true;
@@ -52,19 +52,19 @@ export class Resource<T> {
     return this.#loading;
   }
 
-  /** Replaces the data by what a write or an event has returned. */
+  /** Replaces the data by the result of a write or an event. */
   set(data: T): void {
     this.data.value = data;
     this.error.value = undefined;
   }
 
-  /** Marks it as possibly changed: it is read again when it is shown. */
+  /** Marks the data as possibly changed: it is read again when it is shown. */
   invalidate(): void {
     this.#isStale = true;
     if (this.users > 0) void this.reload();
   }
 
-  /** Tries again what can succeed without the user: a server that restarts, or a limit that passes. */
+  /** Retries after errors that end without the user: a restarting server, or a rate limit. */
   #retryLater({ status, retryAfter = retrySeconds }: RequestError): void {
     if (status !== 0 && status !== 429 && status < 500) return;
     clearTimeout(this.#retry);
@@ -90,7 +90,7 @@ export class Resource<T> {
 const maxKept = 100;
 const resources = new Map<string, Resource<unknown>>();
 
-/** Returns what is known of a path. All components that name the same path share it. */
+/** Returns the resource of a path. All components that name the same path share it. */
 export function resourceOf<T>(path: string): Resource<T> {
   // A path determines the type of its answer; its callers name the type that the endpoint declares.
   const known = resources.get(path) as Resource<T> | undefined;
@@ -116,19 +116,19 @@ export function useResource<T>(path: string): Resource<T> {
     resource.ensure();
     return () => {
       resource.users -= 1;
-      // While nobody shows it, its changes are not followed.
+      // While no component shows it, its changes are not followed.
       if (resource.users === 0) resource.invalidate();
     };
   }, [resource]);
   return resource;
 }
 
-/** Marks everything as possibly changed that the function selects by its path. */
+/** Marks the data of each path that the function selects as possibly changed. */
 export function invalidateWhere(isAffected: (path: string) => boolean): void {
   for (const resource of resources.values()) if (isAffected(resource.path)) resource.invalidate();
 }
 
-/** Forgets everything, for another user. */
+/** Deletes all data, for another user. */
 export function forgetAll(): void {
   for (const [path, { users }] of resources) {
     if (users === 0) resources.delete(path);

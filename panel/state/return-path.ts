@@ -2,16 +2,16 @@ import { localReturn } from '../api/paths.ts';
 
 const key = 'coppice-return';
 
-/** Remembers where to return to from a login at another site, in this tab alone. */
+/** Stores the page to return to after a login at another site; for this tab only. */
 export function keepReturn(path: string): void {
   try {
     sessionStorage.setItem(key, path);
   } catch {
-    // The user then lands on the overview.
+    // Without storage, the user returns to the overview.
   }
 }
 
-/** Returns where to return to, once. */
+/** Returns the stored page and deletes it. */
 export function takeReturn(): string | undefined {
   try {
     const path = sessionStorage.getItem(key);

@@ -25,14 +25,14 @@ export const isEnded = signal(false);
 let waiting: PromiseWithResolvers<undefined> | undefined;
 
 onSessionEnd(() => {
-  // Without a session at the start there is nothing to lose: the sign-in page is shown instead.
+  // If the page starts without a session, there is no input to lose, so the sign-in page is shown.
   if (session.value.kind !== 'signed-in') return Promise.reject(new RequestError(401, 'you are not signed in'));
   waiting ??= Promise.withResolvers();
   isEnded.value = true;
   return waiting.promise;
 });
 
-/** Finds out who is signed in. */
+/** Loads the user who is signed in. */
 export async function loadSession(): Promise<void> {
   try {
     const user = await send<UserView>('GET', '/api/user/info', { waitsForSignIn: false });
@@ -43,7 +43,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Signs in with a password. Requests that waited for it are sent again. @throws RequestError */
+/** Signs in with a password. Requests that wait for the sign-in are sent again. @throws RequestError */
 export async function signIn(email: string, password: string): Promise<void> {
   const before = session.value;
   await send('POST', '/api/user/login', { body: { email, password, cookie: true }, waitsForSignIn: false });
@@ -63,7 +63,7 @@ export async function register(email: string, password: string, invitation: stri
   await signIn(email, password);
 }
 
-/** Signs out. The page then has no data of the user left, because it is loaded anew. */
+/** Signs out, and reloads the page so that it keeps no data of the user. */
 export async function signOut(): Promise<void> {
   try {
     await send('POST', '/api/user/logout', { waitsForSignIn: false });
@@ -74,7 +74,7 @@ export async function signOut(): Promise<void> {
   location.assign('/sign-in');
 }
 
-/** Gives up a session that has ended: the sign-in page is shown, and unsaved input is lost. */
+/** Replaces the page by the sign-in page after a session has ended; unsaved input is lost. */
 export function leaveEnded(): void {
   waiting?.reject(new RequestError(401, 'you are not signed in'));
   waiting = undefined;

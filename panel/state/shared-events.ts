@@ -8,18 +8,18 @@ const checkMs = 2000;
 type Message =
   | { kind: 'events'; events: readonly StreamEvent[]; lastEventId: string }
   | { kind: 'lost'; lastHeard: number }
-  /** Another tab asks whether the connection is there. */
+  /** Another tab asks whether the connection exists. */
   | { kind: 'hello' }
   | { kind: 'live'; lastEventId: string };
 
 /**
  * Follows the stream of changes with one connection for all tabs of the browser, because a browser opens only six to a host
- * over plain HTTP. The tab that holds a lock has it; when that tab closes, another one gets the lock and continues.
+ * over plain HTTP. The tab that holds a lock has the connection; when that tab closes, another one gets the lock and continues.
  * @param account separates the tabs of different users
- * @returns a function that connects anew
+ * @returns a function that reconnects
  */
 export function followEvents(account: string, handlers: ConnectionHandlers): () => void {
-  // Browsers have locks over https and on localhost alone.
+  // Browsers have locks only over https and on localhost.
   if (!('locks' in navigator)) {
     const connection = new EventConnection(handlers, '');
     connection.start();
@@ -50,7 +50,7 @@ export function followEvents(account: string, handlers: ConnectionHandlers): () 
       return;
     } else if (data.kind === 'lost') lose(data.lastHeard);
     else if (data.kind === 'events') {
-      // What a tab has missed before it heard of the connection is unknown: it reads everything anew.
+      // A tab may have missed changes before it learned of the connection, so it reads everything again.
       if (isLive) follow(data.events, data.lastEventId);
       else follow([{ type: 'reset', data: '{}' }, ...data.events], data.lastEventId);
     } else if (!isLive) follow([{ type: 'reset', data: '{}' }], data.lastEventId);

@@ -8,7 +8,7 @@ export function readTheme(): Theme {
     const stored = localStorage.getItem(key);
     return stored === 'light' || stored === 'dark' ? stored : 'system';
   } catch {
-    // Browsers can forbid storage; the system's theme is then as good as any.
+    // Browsers can forbid storage; the system's theme then applies.
     return 'system';
   }
 }
@@ -18,6 +18,6 @@ export function writeTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, theme);
   } catch {
-    // The choice then lasts until the page is closed.
+    // Without storage, the choice lasts until the page is closed.
   }
 }

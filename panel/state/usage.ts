@@ -12,11 +12,11 @@ export interface UsagePoint {
 /** Points by service, oldest first. */
 export type UsageHistory = ReadonlyMap<string, readonly UsagePoint[]>;
 
-/** metrics-server measures every 15 s; nothing in the stream of changes says that it has. */
+/** metrics-server measures every 15 s; the change stream does not report new values. */
 const intervalMs = 15_000;
 const maxPoints = 60;
 
-/** Measures CPU and memory while the page is visible; empty where the cluster does not measure them. */
+/** Reads CPU and memory usage while the page is visible; empty if the cluster does not measure it. */
 export function useUsage(path: string, isWanted: boolean): UsageHistory {
   const history = useSignal<UsageHistory>(new Map());
   useEffect(() => {

@@ -13,7 +13,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Returns a program in a few words: `Firefox on Linux` of a browser's User-Agent, otherwise its first word. */
+/** Returns a short name of a client: `Firefox on Linux` for a browser's User-Agent, its first word for others. */
 export function clientText(userAgent: string | undefined): string {
   if (userAgent === undefined || userAgent === '') return 'Unknown program';
   const find = (known: typeof browsers) => known.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -1,6 +1,6 @@
 import type { ConditionView } from '../api/types.ts';
 
-/** The order in which conditions explain why something is not ready: the cause before its consequences. */
+/** Conditions in the order in which they explain why an object is not ready: causes before consequences. */
 const causes: readonly { type: string; status: string }[] = [
   { type: 'Stalled', status: 'True' },
   { type: 'Created', status: 'False' },
@@ -10,14 +10,14 @@ const causes: readonly { type: string; status: string }[] = [
   { type: 'VariablesValid', status: 'False' },
 ];
 
-/** Returns the condition that explains best why something is not ready; undefined if nothing is wrong. */
+/** Returns the condition that best explains why an object is not ready; undefined if it is ready. */
 export function problemOf(conditions: readonly ConditionView[]): ConditionView | undefined {
   return causes
     .map(({ type, status }) => conditions.find((one) => one.type === type && one.status === status))
     .find((one) => one !== undefined);
 }
 
-/** Returns a condition's reason as words: `Build failed` of `BuildFailed`. */
+/** Returns a condition's reason as words: `BuildFailed` becomes `Build failed`. */
 export function reasonText(reason: string): string {
   const words = reason.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(' ');
   return words.map((word, index) => (index > 0 && !/^[A-Z]{2}/.test(word) ? word.toLowerCase() : word)).join(' ');

@@ -9,7 +9,7 @@ export interface StreamEvent {
  * which a dead connection looks like a quiet one.
  */
 export class EventParser {
-  /** The id of the last block: from here a new connection continues. */
+  /** The id of the last block, after which a new connection continues. */
   lastEventId = '';
   #rest = '';
   #type = '';

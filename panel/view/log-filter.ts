@@ -6,7 +6,7 @@ export interface LogFilter {
   isErrorsOnly?: boolean | undefined;
 }
 
-/** Returns whether a filter lets a line through. */
+/** Returns whether a line matches a filter. */
 export function matchesFilter(line: LogLine, { service, stage, isErrorsOnly }: LogFilter): boolean {
   if (service !== undefined && line.service !== service) return false;
   if (stage !== undefined && line.stage !== stage) return false;
@@ -17,7 +17,7 @@ export function matchesFilter(line: LogLine, { service, stage, isErrorsOnly }: L
 export function matchRanges(text: string, wanted: string): [number, number][] {
   if (wanted === '') return [];
   const lower = text.toLowerCase();
-  // Lower case can change the length of a text; then its positions are not those of the text.
+  // Lower case can change the length of a text, so that its positions are no longer those of the text.
   const isAligned = lower.length === text.length;
   const searched = isAligned ? lower : text;
   const sought = isAligned ? wanted.toLowerCase() : wanted;

@@ -11,12 +11,12 @@ export interface LogLine extends TerminalText {
   pod?: string;
 }
 
-/** How a build ended. */
+/** The result of a build. */
 export type LogEnd = Extract<BuildLogMessage, { end: object }>['end'];
 
 /** Splits a frame of the log's WebSocket into messages. */
 export function parseFrame(frame: string): BuildLogMessage[] {
-  // The same server declares this form; see docs/reference/rest-api.md.
+  // Not validated: the server that sends it defines its type (docs/reference/rest-api.md).
   return frame.split('\n').map((line) => JSON.parse(line) as BuildLogMessage);
 }
 

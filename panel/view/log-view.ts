@@ -2,7 +2,7 @@ import { matchesFilter, matchRanges, type LogFilter } from './log-filter.ts';
 import type { LogLine } from './log-line.ts';
 import { RowLayout } from './row-layout.ts';
 
-/** The lines of a log that a filter lets through, where they are in the list, and which ones a search finds. */
+/** The lines of a log that match a filter, their positions in the list, and the matches of a search. */
 export class LogView {
   readonly rows: LogLine[] = [];
   readonly layout: RowLayout;
@@ -18,7 +18,7 @@ export class LogView {
     this.add(lines);
   }
 
-  /** Adds lines that arrived since. */
+  /** Adds lines that have arrived since the last call. */
   add(lines: readonly LogLine[]): void {
     for (const line of lines) {
       if (!matchesFilter(line, this.#filter)) continue;
@@ -41,7 +41,7 @@ export class LogView {
   }
 }
 
-/** Returns which rows to render for a scroll position, with some more on both sides. */
+/** Returns the rows to render for a scroll position, with some extra rows on both sides. */
 export function windowOf(
   layout: RowLayout,
   { top, height, rowHeight, margin = 12 }: { top: number; height: number; rowHeight: number; margin?: number },

@@ -2,7 +2,7 @@ import type { EnvironmentItem } from '../api/items.ts';
 
 type GitRef = EnvironmentItem['gitRef'];
 
-/** Returns one environment of each ref, in the order given: that with contents if there is one. */
+/** Returns one environment of each ref, in the given order; one with contents if there is one. */
 export function refsOf(items: readonly EnvironmentItem[]): EnvironmentItem[] {
   const byRef = new Map<string, EnvironmentItem>();
   for (const item of items) {
@@ -13,14 +13,14 @@ export function refsOf(items: readonly EnvironmentItem[]): EnvironmentItem[] {
   return [...byRef.values()];
 }
 
-/** Returns the type of a ref that was typed: the one of the only known ref of this name, or undefined. */
+/** Returns the type of a typed ref if exactly one known ref has this name; otherwise undefined. */
 export function typeOfName(items: readonly EnvironmentItem[], typed: string): GitRef['type'] | undefined {
   const name = bareName(typed);
   const types = new Set(items.filter(({ gitRef }) => gitRef.name === name).map(({ gitRef }) => gitRef.type));
   return types.size === 1 ? [...types][0] : undefined;
 }
 
-/** Returns the name as the API takes it: `#12` is the pull request 12, and `refs/heads/main` the branch main. */
+/** Returns the name as the API expects it: `12` for `#12`, `main` for `refs/heads/main`. */
 export function bareName(typed: string): string {
   return typed.trim().replace(/^#(?=\d+$)|^refs\/(?:heads|tags)\//, '');
 }

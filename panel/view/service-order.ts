@@ -3,7 +3,7 @@ interface Named {
   dependsOn?: string[];
 }
 
-/** Returns services so that each follows those that it depends on; otherwise in their own order. */
+/** Sorts services so that each follows its dependencies, and otherwise keeps their order. */
 export function inDependencyOrder<Service extends Named>(services: readonly Service[]): Service[] {
   const byName = new Map(services.map((service) => [service.name, service]));
   const ordered = new Set<Service>();
@@ -21,7 +21,7 @@ export function inDependencyOrder<Service extends Named>(services: readonly Serv
   return [...ordered];
 }
 
-/** Returns how many services stand between a service and one that depends on nothing. */
+/** Returns the length of the longest chain of dependencies of a service; 0 if it has none. */
 export function depthOf(services: readonly Named[], name: string, above: readonly string[] = []): number {
   if (above.includes(name)) return 0;
   const needed = services.find((service) => service.name === name)?.dependsOn ?? [];

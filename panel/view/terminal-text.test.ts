@@ -61,7 +61,7 @@ test('the text is the one in which masks search for secrets', () => {
     fc.property(hostile, (pieces) => {
       const line = pieces.join('');
       const { text, parts } = readTerminalText(line);
-      // Colours are removed first, and every other character by itself: both ways must lead to the same text.
+      // Removing colours first and removing each character by itself must give the same text.
       expect(text).toBe(stripControls(line));
       if (parts) expect(parts.map((part) => part.text).join('')).toBe(text);
     }),

@@ -1,12 +1,12 @@
 import { sequenceRanges, stripControls } from '../../build-logs/controls.ts';
 
-/** How a part of a line is shown. The names are those of CSS classes. */
+/** The style of a part of a line. The names are CSS classes. */
 export interface StyledPart {
   text: string;
   style: string;
 }
 
-/** A line as a terminal shows it: its text, and its parts if a program has given them colours. */
+/** A line as a terminal shows it: its text, and its parts if it has colours. */
 export interface TerminalText {
   text: string;
   parts?: StyledPart[];
@@ -17,8 +17,8 @@ const isPlain = /^[\u0020-\u007e]*$/;
 const colours = /^(?:\u001b\[|\u009b)([\d;]*)m$/;
 
 /**
- * Reads the colours of a line. What is removed is exactly what masks of secrets ignore: by another rule, the parts of a
- * secret that no mask has found could be joined.
+ * Reads the colours of a line. It removes exactly the characters that masks of secrets ignore: removing more could join
+ * two fragments of an unmasked secret.
  */
 export function readTerminalText(line: string): TerminalText {
   if (isPlain.test(line)) return { text: line };
@@ -58,7 +58,7 @@ interface State {
   background?: number | undefined;
 }
 
-/** Returns the state after the codes of a sequence. What hides text, blinks or is unknown has no effect. */
+/** Returns the state after the codes of a sequence. Codes for hidden or blinking text and unknown codes have no effect. */
 function after(before: State, codes: readonly number[]): State {
   let state = before;
   for (let index = 0; index < codes.length; index += 1) {
@@ -95,7 +95,7 @@ function afterCode(state: State, code: number): State {
   return { ...state, ...switches[code] };
 }
 
-/** Returns the nearest of the 16 colours, which suit each theme, and how many codes name it. */
+/** Returns the nearest of the 16 colours, which suit each theme, and the number of codes that name it. */
 function extendedColour([kind, ...values]: readonly number[]): { colour: number | undefined; length: number } {
   if (kind === 5) return { colour: ofPalette(values[0] ?? 0), length: 2 };
   if (kind === 2) return { colour: ofRgb(values[0] ?? 0, values[1] ?? 0, values[2] ?? 0), length: 4 };
@@ -135,12 +135,12 @@ function styleOf({ isBold, isFaint, isItalic, isUnderlined, isInverse, colour, b
   return names.filter((name) => name !== false).join(' ');
 }
 
-/** A piece of a line that has one style and is, or is not, a match of the search. */
+/** A piece of a line with one style, either inside or outside a match of the search. */
 export interface ShownPiece extends StyledPart {
   isMatch: boolean;
 }
 
-/** Splits a line at the borders of its colours and of what the search has found. */
+/** Splits a line at the borders of its colours and of the matches of the search. */
 export function piecesOf({ text, parts }: TerminalText, matches: readonly (readonly [number, number])[]): ShownPiece[] {
   const pieces: ShownPiece[] = [];
   let at = 0;

@@ -1,6 +1,6 @@
 import type { EnvironmentItem } from '../api/items.ts';
 
-/** Names of branches that others are merged into, in order of preference. */
+/** Usual names of base branches, in order of preference. */
 const usualNames = ['main', 'master', 'trunk', 'develop'];
 
 /** Returns the branches to compare an environment's tests with, the most probable base first. */
@@ -14,7 +14,7 @@ export function comparable(items: readonly EnvironmentItem[], id: string): Envir
     .sort((a, b) => rank(a) - rank(b) || (a.gitRef.name < b.gitRef.name ? -1 : 1));
 }
 
-/** Returns the base that is compared with unless another is chosen; undefined if none has a usual name. */
+/** Returns the default base to compare with; undefined if no branch has a usual name. */
 export function usualBase(items: readonly EnvironmentItem[]): EnvironmentItem | undefined {
   const [first] = items;
   return first && usualNames.includes(first.gitRef.name) ? first : undefined;

@@ -6,7 +6,7 @@ const units = [
   { name: 'minute', seconds: 60 },
 ] as const;
 
-/** Returns how long ago, or in how long, a time is: `3 minutes ago`, `in 2 days`. Both in Unix seconds. */
+/** Returns a time relative to now: `3 minutes ago`, `in 2 days`. Both in Unix seconds. */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(now - at);
   const unit = units.find(({ seconds }) => distance >= seconds);
@@ -38,7 +38,7 @@ function withRest(count: number, unit: string, rest: number, restUnit: string): 
   return rest === 0 ? `${count} ${unit}` : `${count} ${unit} ${rest} ${restUnit}`;
 }
 
-/** Making one takes longer than drawing a row. */
+/** Cached, because creating a DateTimeFormat is slower than rendering a row. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Returns the exact time in the reader's time zone, with the zone's name. */

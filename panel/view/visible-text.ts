@@ -1,11 +1,11 @@
 /** Characters that are not visible or change the order of others: control, format, bidirectional and line separators. */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
-/** Joins emoji and letters of some scripts; it orders nothing. */
+/** Joins emoji and letters of some scripts; it does not change the order. */
 const joiners = new Set(['\u200d', '\u200c']);
 
 /**
- * Returns a name as it is shown: what nobody can see is named instead. A ref that contains a right-to-left override would
- * otherwise read as another one.
+ * Returns a name with its invisible characters replaced by their names. Otherwise a ref with a right-to-left override
+ * would look like another ref.
  */
 export function visibleText(text: string): string {
   return text.replace(unseen, (character) => {

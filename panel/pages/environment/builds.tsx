@@ -20,7 +20,7 @@ const results: Record<BuildView['result'], { state: ShownState; icon: IconName }
   cancelled: { state: 'empty', icon: 'ring' },
 };
 
-/** The current or last build by stage, and the ones before it. */
+/** The current or last build by stage, and earlier builds. */
 export function Builds({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const builds = useResource<BuildView[]>(`${environmentPath(environment.id)}/builds`).data.value ?? [];
   const [current, ...others] = builds;

@@ -7,7 +7,7 @@ import { useQuery } from '../../state/page.ts';
 
 const tail = '1000';
 
-/** The log of a build, or of a service that runs; the address says which. */
+/** The log of a build or of a running service, chosen by the address. */
 export function EnvironmentLogs({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, build, services } = environment;
   const { query, setQuery } = useQuery();

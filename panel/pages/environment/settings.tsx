@@ -10,7 +10,7 @@ import { useAction } from '../../state/action.ts';
 import { durationText } from '../../view/time.ts';
 import { setTtl, TtlField } from './ttl.tsx';
 
-/** The time to live, and the conditions as Kubernetes has them. */
+/** The time to live, and the conditions as they are in Kubernetes. */
 export function EnvironmentSettings({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, conditions, ttl, expiresAt, status } = environment;
   const text = useSignal(ttl === undefined ? '' : durationText(ttl));

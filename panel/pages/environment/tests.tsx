@@ -70,13 +70,13 @@ export function Tests({ environment: { id, rid } }: { environment: EnvironmentVi
   );
 }
 
-/** What is known about the environment's own tests. */
+/** The results and the history of the environment's own tests. */
 interface Own {
   tests: readonly Test[];
   history: History;
 }
 
-/** The results, and those of the branch that they are compared with. The address says which one. */
+/** The results beside those of another environment, which the query `with` of the address selects. */
 function Compared({ tests, history, id, rid }: Own & { id: string; rid: string }): JSX.Element {
   const { query, setQuery } = useQuery();
   const list = useResource<EnvironmentPage>(`${repositoryPath(rid)}/environments?limit=200&state=built&type=branch`);

@@ -7,15 +7,15 @@ import { reasonText } from '../../view/conditions.ts';
 import { visibleText } from '../../view/visible-text.ts';
 import { LastLines } from './last-lines.tsx';
 
-/** Why an environment is not ready, what to do, and since when. A healthy one has no such card. */
+/** The reason why an environment is not ready, since when, and what to do. A healthy one has no such card. */
 export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const { health, problem, conditions, services, build } = environment;
   const { hrefWith } = useQuery();
   if (!problem) return null;
   const { reason, since, service } = problem;
-  // Lists cut a long message; a condition has all of it.
+  // Lists truncate a long message; the condition contains all of it.
   const full = conditions.find((one) => one.reason === reason)?.message ?? problem.message;
-  // The first line says what failed; output of a program follows it.
+  // The first line names the failure; output of a program follows it.
   const [first = '', ...output] = full.trim().split('\n');
   const others = services.filter((one) => one.message !== undefined && !full.includes(one.message));
   const state = health === 'degraded' ? 'degraded' : health === 'progressing' ? 'building' : 'failed';

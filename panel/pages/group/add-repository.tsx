@@ -21,7 +21,7 @@ interface Parameter {
 
 const token = { label: 'Token', isSecret: true } as const;
 
-/** What identifies a repository at each kind of Git host. */
+/** The fields that identify a repository at each kind of Git host. */
 const hosts: Record<Type, { label: string; parameters: readonly Parameter[] }> = {
   generic: {
     label: 'Any Git server',

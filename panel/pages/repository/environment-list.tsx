@@ -38,7 +38,7 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
   const { query, setQuery } = useQuery();
   const path = `${repositoryPath(repository)}/environments?${listQuery(query)}`;
   const resource = useResource<List>(path);
-  // While another filter is being read, what the last one found stays.
+  // While another filter is loading, the results of the previous one stay.
   const last = useSignal<List | undefined>(undefined);
   const list = resource.data.value ?? last.value;
   useEffect(() => {
@@ -141,7 +141,7 @@ function FilterText({ value, onChange }: { value: string; onChange: (text: strin
   );
 }
 
-/** The first page as it is now, and further ones as they were read: rows show the newest state of each environment. */
+/** The first page as it is now, and further pages as they were read; rows show the newest state of each environment. */
 function Pages({ path, first }: { path: string; first: List }): JSX.Element {
   const more = useSignal<readonly EnvironmentItem[]>([]);
   const next = useSignal<string | undefined>(undefined);

@@ -3,7 +3,7 @@ import type { RepositoryHead } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
 import { problemOf, reasonText } from '../../view/conditions.ts';
 
-/** Why a repository cannot be read, if it cannot. */
+/** The reason why a repository cannot be read, if there is one. */
 export function RepositoryProblem({ repository }: { repository: RepositoryHead }): JSX.Element | null {
   if (repository.deleting) {
     return (

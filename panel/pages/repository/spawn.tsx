@@ -21,7 +21,7 @@ const types = [
   ['tag', 'Tag'],
 ] as const;
 
-/** Creates an environment of a ref, which is searched in those of the repository. */
+/** Creates an environment of a ref, which the user chooses from the refs of the repository. */
 export function Spawn({ repository, onClose }: { repository: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const { query } = useQuery();

@@ -3,7 +3,7 @@ import type { RepositorySettingsView } from '../../api/types.ts';
 import { Copy } from '../../components/copy.tsx';
 import { SecretValue } from '../../components/secret-value.tsx';
 
-/** What to enter at the Git host, so that it reports pushes and pull requests. */
+/** The webhook settings to enter at the Git host, so that it reports pushes and pull requests. */
 export function Webhook({ settings: { webhook, sshPublicKey } }: { settings: RepositorySettingsView }): JSX.Element {
   return (
     <>
