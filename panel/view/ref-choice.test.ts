@@ -24,6 +24,6 @@ test('a name that one known ref has determines the type', () => {
   ]);
 });
 
-test('the name of a ref is short', () => {
+test('shortens the typed name of a ref', () => {
   expect(['#12', '#a', ' refs/tags/v1 ', 'feature/#1'].map(bareName)).toEqual(['12', '#a', 'v1', 'feature/#1']);
 });

@@ -7,7 +7,7 @@ function item(name: string, more: { type?: 'branch' | 'tag'; status?: 'built' | 
   return { id: `acme.shop-${name}`, gitRef: { name, type }, status } as EnvironmentItem;
 }
 
-test('built branches are compared with, the usual bases first', () => {
+test('compares with built branches, the usual bases first', () => {
   const items = [
     item('a'),
     item('develop'),
