@@ -30,7 +30,7 @@ export async function buildCli(): Promise<Buffer> {
     target: 'node22.12',
     banner: { js: banner },
     define: { COPPICE_VERSION: JSON.stringify(version) },
-    // Optional native parts of ws, which it does without.
+    // Optional native modules of ws, which works without them.
     external: ['bufferutil', 'utf-8-validate'],
     legalComments: 'none',
     logLevel: 'error',

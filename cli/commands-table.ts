@@ -2,7 +2,7 @@ import type { Run } from './session.ts';
 
 type Option = readonly [flags: string, description: string];
 
-/** A command that does something. Its code is loaded when it runs. */
+/** A command that can run. Its code is loaded when it runs. */
 export interface Leaf {
   /** Name and arguments, in commander's notation. */
   usage: string;

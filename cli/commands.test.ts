@@ -39,16 +39,16 @@ const config = () => join(folder, 'coppice', 'config.json');
 
 describe('exit codes', () => {
   test.each([
-    ['0: it worked', 'group list', 0],
+    ['0: success', 'group list', 0],
     ['2: an unknown command', 'env gte', 2],
     ['2: an unknown option', 'env list --nothing', 2],
     ['2: an unknown format', 'group list -o xml', 2],
     ['2: a wrong value', 'env ttl acme.shop-main soon', 2],
     ['1: a name that does not exist', 'env get acme.shop-mian', 1],
-    ['8: the time is over', 'env wait acme.shop-main --for healthy --timeout 1', 8],
+    ['8: a timeout', 'env wait acme.shop-main --for healthy --timeout 1', 8],
   ])('%s', async (_name, args, code) => expect((await run(args)).code).toBe(code));
 
-  test('4: no token, and a token that has ended', async () => {
+  test('4: no token, or an expired token', async () => {
     const none = { ...env, COPPICE_TOKEN: '' };
     expect(await run('group list', { env: none })).toMatchObject({ code: 4, out: '' });
     api.now += 31 * 24 * 3600 * 1000;

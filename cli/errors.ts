@@ -1,7 +1,7 @@
-/** Exit codes of the command; see docs/how-to/use-the-command-line.md. */
+/** Exit codes of the command line; see docs/how-to/use-the-command-line.md. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, notSignedIn: 4, timedOut: 8 } as const;
 
-/** An error whose message is shown as it is, and the exit code that it leads to. */
+/** An error with its exit code, whose message is shown unchanged. */
 export class CliError extends Error {
   readonly exitCode: number;
 
@@ -12,7 +12,7 @@ export class CliError extends Error {
   }
 }
 
-/** Returns the error for arguments that cannot be used. */
+/** Returns the error for invalid arguments. */
 export function usageError(message: string): CliError {
   return new CliError(message, EXIT.usage);
 }
@@ -28,7 +28,7 @@ export function notSignedIn(url: string, isRejected: boolean): CliError {
   return new CliError(`${why}. Run \`coppice login ${url}\`, or set COPPICE_TOKEN to an API token`, EXIT.notSignedIn);
 }
 
-/** Returns the code of a system error, such as `ECONNREFUSED`; of several errors, that of the first. */
+/** Returns the code of a system error, such as `ECONNREFUSED`; for an aggregate, the code of its first error. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -11,7 +11,7 @@ import type {
   VariableView,
 } from './api/types.ts';
 
-/** Which environments of a repository are listed. The texts are those of the options of the same names. */
+/** Filters for the environments of a repository. The texts are the options of the same names. */
 export interface EnvironmentFilter {
   state?: string | undefined;
   health?: string | undefined;
@@ -19,7 +19,7 @@ export interface EnvironmentFilter {
   type?: GitRef['type'];
 }
 
-/** A request to an environment that exists. */
+/** A request to an existing environment. */
 export type EnvironmentRequest =
   | { name: 'build' | 'rebuild' | 'delete' }
   | { name: 'create'; build: boolean; ttl?: number }
@@ -27,7 +27,7 @@ export type EnvironmentRequest =
 
 export type Kind = 'group' | 'repository' | 'environment';
 
-/** What has variables; those of an environment are the ones in effect there. */
+/** The owner of variables; those of an environment are the ones in effect there. */
 export interface VariablesOwner {
   kind: Kind;
   id: string;
@@ -39,7 +39,7 @@ export interface Variables {
   variables: (VariableView & { from?: string })[];
 }
 
-/** An environment that was created or changed, or that is gone. */
+/** An environment that was created, changed or deleted. */
 export interface EnvironmentChange {
   id: string;
   now: ListedEnvironment | 'deleted';
@@ -53,7 +53,7 @@ export interface LogQuery {
   follow: boolean;
 }
 
-/** Takes what a log consists of: messages, or plain lines where a whole build log is read. */
+/** Receives a log: messages, or plain lines if a whole build log is read. */
 export interface LogReader {
   onMessage: (message: BuildLogMessage) => Promise<void>;
   onLine: (line: string) => Promise<void>;
@@ -61,11 +61,11 @@ export interface LogReader {
 }
 
 /**
- * An installation of Coppice, by its REST API or by its custom resources. What does not exist, or cannot be seen, is a
- * RequestError with the status 404.
+ * An installation of Coppice, used through its REST API or its custom resources. A resource that does not exist or that the
+ * user cannot see leads to a RequestError with the status 404.
  */
 export interface Installation {
-  /** What messages call it: the server's address, or the cluster. */
+  /** Its name in messages: the server's address, or the cluster. */
   readonly name: string;
   /** Returns the id of an object of the group whose namespace the options name; undefined if they name none. */
   idInNamespace(name: string): string | undefined;
@@ -83,13 +83,13 @@ export interface Installation {
   build(id: string, request: string | undefined): Promise<BuildView>;
   spawn(repository: string, body: SpawnBody): Promise<SpawnedView>;
   request(id: string, request: EnvironmentRequest): Promise<EnvironmentView>;
-  /** Requests that the refs of a repository are read now. */
+  /** Requests a sync of the refs of a repository. */
   sync(repository: string): Promise<void>;
   variables(owner: VariablesOwner): Promise<Variables>;
   readLog(id: string, query: LogQuery, reader: LogReader): Promise<void>;
   /** Returns the last lines of a build's log, or where to read it; none if it is not kept. */
   endOfBuildLog(id: string, build: number | undefined, lines: number): Promise<string[]>;
-  /** Returns the names among which the nearest one to a mistyped name is looked for. */
+  /** Returns the names from which to suggest the most similar one to a mistyped name. */
   namesNear(kind: Kind, name: string): Promise<string[]>;
   /** Returns the ids of environments or repositories that contain a text. */
   idsWith(kind: 'repository' | 'environment', text: string, signal: AbortSignal): Promise<string[]>;

@@ -1,12 +1,12 @@
 import { visible } from './output/safe-text.ts';
 
-/** An output stream, as the process has it. */
+/** An output stream of the process. */
 export interface Sink {
   write(text: string): boolean;
   once(event: 'drain', listener: () => void): unknown;
 }
 
-/** What a command reads and writes besides the API. */
+/** The streams and variables of a command. */
 export interface Io {
   out: Sink;
   err: Sink;
@@ -39,7 +39,7 @@ export function processIo(): Io {
   };
 }
 
-/** Writes text to a stream; waits while the reader is slower. */
+/** Writes text to a stream, and waits while its buffer is full. */
 export async function write(sink: Sink, text: string): Promise<void> {
   if (!sink.write(text)) await new Promise<void>((resolve) => void sink.once('drain', resolve));
 }

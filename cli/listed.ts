@@ -1,6 +1,6 @@
 import type { EnvironmentView, ListedEnvironment } from './api/types.ts';
 
-/** Returns an environment as lists and the change stream show it. */
+/** Returns an environment in the form of lists and the change stream. */
 export function listedOf(view: EnvironmentView): ListedEnvironment {
   const { id, rid, gid, version, name, gitRef, status, health, problem, weburl, commit, build, createdAt, builtAt } =
     view;

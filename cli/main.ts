@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { processIo } from './io.ts';
 import { runProgram } from './program.ts';
 
-// A reader that has enough, such as `head`, ends the command without a message.
+// A reader that closes the pipe early, such as `head`, ends the command without a message.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
@@ -11,8 +11,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const called = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
 const name = called === 'kubectl-coppice' ? 'kubectl coppice' : 'coppice';
-// Without `await` at the top level, which the form of the bundle does not have.
+// The bundle format has no top-level await.
 void runProgram(processIo(), name, process.argv.slice(2)).then((code) => {
-  // Connections that are kept open would delay the end; what was written has to arrive first.
+  // Open keep-alive connections would delay the end; the output must be written before it.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));
 });

@@ -18,16 +18,17 @@ interface Leaf {
 }
 type Node = Map<string, Leaf | Node>;
 
-/** Returns `a.b=1` arguments as the object `{a: {b: 1}}`; a value that is JSON is taken as such. @throws CliError */
+/** Returns `a.b=1` arguments as the object `{a: {b: 1}}`; a JSON value is parsed. @throws CliError */
 export function nested(args: readonly string[]): Tree {
   const root: Node = new Map();
   for (const arg of args) {
     const [path, text] = pair(arg);
     const names = path.split('.');
     let at = root;
-    for (const name of names.slice(0, -1)) {
+    for (const [index, name] of names.slice(0, -1).entries()) {
       const inner = at.get(name) ?? (new Map() satisfies Node);
-      if (!(inner instanceof Map)) throw usageError(`${path} is inside of a value that is set too`);
+      if (!(inner instanceof Map))
+        throw usageError(`${path} and ${names.slice(0, index + 1).join('.')} are both set. Remove one`);
       at.set(name, inner);
       at = inner;
     }
@@ -37,7 +38,7 @@ export function nested(args: readonly string[]): Tree {
 }
 
 function treeOf(node: Node): Tree {
-  // Defines properties, so that a name such as __proto__ is one like any other.
+  // Sets own properties, so that `__proto__` is an ordinary key.
   return Object.fromEntries(
     [...node].map(([name, inner]) => [name, inner instanceof Map ? treeOf(inner) : inner.value]),
   );

@@ -9,10 +9,10 @@ import type { Session } from './session.ts';
 
 declare const COPPICE_VERSION: string | undefined;
 
-/** The version that the build sets. */
+/** The version, which the build of the command line sets. */
 const version = typeof COPPICE_VERSION === 'undefined' ? 'development' : COPPICE_VERSION;
 
-/** How the program is called: by itself, or as a plugin of kubectl, where it works on custom resources. */
+/** The name that the program was called by. As a plugin of kubectl it works on custom resources. */
 export type ProgramName = 'coppice' | 'kubectl coppice';
 
 const PLUGIN = 'kubectl coppice';
@@ -109,7 +109,7 @@ function addLeaf(io: Io, parent: Command, name: ProgramName, leaf: Leaf): void {
   });
 }
 
-/** Adds a command that only explains which program has it. */
+/** Adds a command that only names the program that has it. */
 function addMissing(parent: Command, name: string, why: string): void {
   const path = parent.parent ? `${parent.name()} ${name}` : name;
   parent
@@ -138,7 +138,7 @@ export async function runProgram(io: Io, name: ProgramName, args: readonly strin
   }
 }
 
-/** A fault of this program: the stack says where. */
+/** Describes a bug of this program, with its stack trace. */
 function unexpected(error: unknown): string {
   return `this is a fault of the command line itself: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
 }

@@ -22,7 +22,9 @@ describe('text of others', () => {
     ['a right-to-left override', 'safe\u202egpj.exe', 'safegpj.exe'],
     ['letters of other scripts', 'Grüße 你好 👩‍💻', 'Grüße 你好 👩‍💻'],
     ['lines', 'a\nb', 'a\nb'],
-  ])('is shown without what a terminal acts on: %s', (_what, text, shown) => expect(visible(text)).toBe(shown));
+  ])('is shown without characters that a terminal interprets: %s', (_what, text, shown) =>
+    expect(visible(text)).toBe(shown),
+  );
 
   test('keeps its meaning in JSON', () => {
     const value = { a: '\u001b[31m\u009b\u202e', b: ['\n'] };
@@ -32,7 +34,7 @@ describe('text of others', () => {
     expect(JSON.parse(json)).toEqual(value);
   });
 
-  test('is cleaned in values, also in keys', () => {
+  test('is cleaned in the values and keys of objects', () => {
     expect(visibleValue({ 'k\u001b[2J': ['\u0007x', 1, null] })).toEqual({ k: ['x', 1, null] });
   });
 });
@@ -55,7 +57,7 @@ test.each([
 
 test('shows no age without a time', () => expect([age(0, 5000), age(1, 5000)]).toEqual(['-', '4s']));
 
-test('pads columns, and keeps a row on one line', () => {
+test('pads columns, and writes each row on one line', () => {
   const columns = [
     { title: 'NAME', value: ({ name }: { name: string }) => name },
     { title: 'SIZE', value: ({ size }: { size?: number }) => size },
@@ -79,9 +81,9 @@ describe('addresses of a repository', () => {
     ['https://git.example/acme/shop2', 'another name'],
     ['https://other.example/acme/shop', 'another host'],
     ['https://git.example:8443/acme/shop', 'another port of HTTP'],
-  ])('%s is not: %s', (address) => expect(repositoryKey(address)).not.toBe(key));
+  ])('%s is another repository: %s', (address) => expect(repositoryKey(address)).not.toBe(key));
 
-  test('knows both addresses of Azure DevOps', () => {
+  test('treats both addresses of Azure DevOps as the same', () => {
     expect(repositoryKey('git@ssh.dev.azure.com:v3/acme/web/shop')).toBe(
       repositoryKey('https://acme@dev.azure.com/acme/web/_git/shop'),
     );
@@ -108,7 +110,8 @@ describe('fields', () => {
     expect('polluted' in {}).toBe(false);
     expect(Object.getPrototypeOf(tree)).not.toHaveProperty('polluted');
   });
-  test('refuse a value that is also an object', () => expect(() => nested(['a=1', 'a.b=1'])).toThrow('inside of'));
+  test('refuse a value that is also an object', () =>
+    expect(() => nested(['a=1', 'a.b=1'])).toThrow('a.b and a are both set'));
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { nearest } from './suggest.ts';
 
 const noCheckout = 'the current folder is not a git checkout with a remote';
 
-/** Returns the id of the named repository, or of the one that the checkout's remote is. @throws CliError */
+/** Returns the id of the named repository, or of the one of the checkout's remote. @throws CliError */
 export async function repositoryId(session: Session, given = session.given.text('repo')): Promise<string> {
   if (given !== undefined) return given.includes('.') ? given : (session.installation.idInNamespace(given) ?? given);
   const checkout = await readCheckout(session.io.folder);
@@ -36,7 +36,7 @@ export async function repositoryOf(installation: Installation, { remote }: Check
   return first;
 }
 
-/** Returns the ref that options name, or that of the checkout. @throws CliError */
+/** Returns the ref in the options, or the ref of the checkout. @throws CliError */
 export async function gitRef({ given, io }: Session): Promise<GitRef> {
   const named = [
     [given.text('branch'), 'branch'],
@@ -67,8 +67,8 @@ async function environmentsOf(
 }
 
 /**
- * Returns the id of an environment: as given, of the name in the given namespace, of the given ref of the checkout's
- * repository, or of the checkout's own.
+ * Returns the id of an environment: the given id, or that of the name in the given namespace, of the given ref, or of the
+ * checkout's ref.
  * @throws CliError
  */
 export async function environmentId(session: Session, given: string | undefined): Promise<string> {
@@ -88,14 +88,14 @@ export async function environmentId(session: Session, given: string | undefined)
   throw new CliError(`${id} has no environment of ${name}. Create one with \`${command} env spawn\``);
 }
 
-/** Runs requests for a named thing; if it does not exist, the error names the nearest one that does. */
+/** Runs requests for a named resource. If it does not exist, the error suggests the most similar name. */
 export async function suggesting<T>(session: Session, kind: Kind, name: string, run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
     if (!(error instanceof RequestError) || error.status !== 404) throw error;
     const names = await session.installation.namesNear(kind, name);
-    // It exists: something else does not.
+    // The named resource exists, so the 404 concerns another one.
     if (names.includes(name)) throw error;
     const near = nearest(name, names);
     const list = { group: 'group', repository: 'repo', environment: 'env' }[kind];

@@ -8,7 +8,7 @@ import { seconds } from './output/duration.ts';
 import type { Format } from './output/formats.ts';
 import { formatOf } from './output/print.ts';
 
-/** The options of a command, as they were given. */
+/** The given options of a command. */
 export class Given {
   readonly #values: Readonly<Record<string, unknown>>;
 
@@ -48,11 +48,11 @@ export class Given {
   }
 }
 
-/** What a command works with. */
+/** A command's options, streams and server. */
 export class Session {
   readonly io: Io;
   readonly given: Given;
-  /** How messages name this program. */
+  /** The name of this program in messages. */
   readonly command: string;
   #client: Client | undefined;
   #installation: Installation | undefined;
@@ -69,13 +69,13 @@ export class Session {
     this.command = installation === undefined ? 'coppice' : 'kubectl coppice';
   }
 
-  /** The server of the chosen context. @throws CliError if none is known */
+  /** The server of the chosen context. @throws CliError if there is none */
   get client(): Client {
     this.#client ??= new Client(findTarget(this.io, this.given.text('context')));
     return this.#client;
   }
 
-  /** What environments are in: the server's installation, or the cluster's. @throws CliError if none is known */
+  /** The installation with the environments: the server's, or the cluster's. @throws CliError if there is none */
   get installation(): Installation {
     this.#installation ??= new RestInstallation(this.client);
     return this.#installation;

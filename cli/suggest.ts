@@ -1,4 +1,4 @@
-/** Returns the name that is nearest to a mistyped one; undefined if none is near. */
+/** Returns the name most similar to a mistyped one; undefined if none is similar. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const max = Math.max(1, Math.floor(name.length / 3));
   let best: string | undefined;

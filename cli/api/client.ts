@@ -31,7 +31,7 @@ export interface SendOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Waits before requests are repeated, in milliseconds: a restart of the API takes some seconds. */
+/** Waits before a request is repeated, in milliseconds: a restart of the API takes a few seconds. */
 const waits = [250, 500, 1000, 2000, 4000, 8000];
 const maxRetryAfterSeconds = 60;
 
@@ -48,7 +48,7 @@ export class Client {
     const response = await this.open(method, path, options);
     const text = await textOf(response);
     try {
-      // The same server declares and verifies the shape of this answer; see api/http/endpoint.ts.
+      // Not validated: the server that sends it defines and verifies its type (api/http/endpoint.ts).
       return JSON.parse(text) as Answer;
     } catch (error) {
       throw new CliError(`${this.target.url} does not answer like Coppice. Check the address`, undefined, {
@@ -133,7 +133,7 @@ export class Client {
   }
 }
 
-/** A refusal for a moment: of any request for its rate, of reads while a part restarts. */
+/** Returns whether to retry: any request after a rate limit, and a read during a restart. */
 function isTemporary(method: Method, status: number): boolean {
   return status === 429 || (method === 'GET' && (status === 502 || status === 503 || status === 504));
 }
@@ -145,10 +145,10 @@ async function pause(response: IncomingMessage | undefined, wait: number, signal
   await delay(Math.max(ms, wait), undefined, { signal });
 }
 
-/** A proxy in front of the API can answer with a page instead. */
+/** Parses an error of the API; returns an empty object for anything else, such as the page of a proxy. */
 function parsedRefusal(text: string): { error?: string; details?: Detail[] } {
   try {
-    // Of the API's declared form, or of none: then the fields are absent.
+    // The body is the API's error object; any other JSON lacks these fields.
     return JSON.parse(text) as { error?: string; details?: Detail[] };
   } catch {
     return {};

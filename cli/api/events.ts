@@ -23,7 +23,7 @@ export async function* changes(client: Client, signal: AbortSignal): AsyncGenera
       wait = reconnectMs.first;
       if (event === 'close' && data.includes('"unauthorized"')) throw notSignedIn(client.target.url, true);
       if (event === 'reset' || event === 'ready') yield { type: event };
-      // The same server declares this form; see api/events/change.ts.
+      // Not validated: the server that sends it defines its type (api/events/change.ts).
       if (event === 'change') yield { type: 'change', change: JSON.parse(data) as Change };
     }
     if (signal.aborted) return;
@@ -45,7 +45,7 @@ async function* blocks(response: IncomingMessage, signal: AbortSignal): AsyncGen
   try {
     for await (const text of response) yield* parser.push(String(text));
   } catch (error) {
-    // A lost connection is continued; an abort was wanted.
+    // A lost connection is continued; an abort ends the stream.
     if (signal.aborted || response.destroyed) return;
     throw error;
   }
@@ -56,7 +56,7 @@ export class BlockParser {
   #rest = '';
   #block: Block = { event: '', data: '' };
 
-  /** Returns the blocks that the text completes, heartbeats included, which carry an id alone. */
+  /** Returns the blocks that the text completes, including heartbeats, which have only an id. */
   push(text: string): Block[] {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';

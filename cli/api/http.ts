@@ -15,7 +15,7 @@ export interface Outgoing {
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
   signal?: AbortSignal | undefined;
-  /** Time without any byte after which the connection counts as dead. */
+  /** Time without any received byte after which the connection is closed. */
   idleMs?: number;
 }
 
@@ -28,7 +28,7 @@ export function exchange(url: URL, { method, headers, body, signal, idleMs }: Ou
   return new Promise((resolve, reject) => {
     const options = { method, headers: { ...headers, ...length }, lookup: localhostLookup, ...(signal && { signal }) };
     const sent = send(url, options, (response) => {
-      // A reader sees why the stream ended: without a listener the error would end the process.
+      // The reader of the stream gets the error; without a listener it would end the process.
       response.on('error', () => undefined);
       resolve(response);
     });

@@ -15,14 +15,14 @@ export interface FollowOptions {
 }
 
 const retryMs = { first: 300, max: 10_000 };
-/** Attempts without one that opens: about a minute. */
+/** Consecutive failed connection attempts before giving up: about a minute. */
 const maxFailures = 10;
 
-/** How a connection ended. */
+/** The end of a connection. */
 type Ended = { code: number; reason: string } | { refusal: CliError | undefined; retryAfterMs?: number };
 
 /**
- * Follows a log to its end. After a lost connection it continues after the last line that it passed on, so no line is
+ * Follows a log to its end. After a lost connection it continues after the last line that it returned, so no line is
  * lost or doubled.
  * @throws CliError
  */
@@ -63,7 +63,7 @@ function connectOnce(
   last: number,
   passed: (seq: number) => void,
 ): Promise<Ended> {
-  // What `tail` has sent is not asked for again.
+  // The lines that `tail` selected are not requested again.
   const { tail, ...rest } = query;
   const url = client.url(path, last > 0 ? { ...rest, from: last } : { ...rest, tail });
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -83,12 +83,12 @@ function connectOnce(
     signal?.addEventListener('abort', stop, { once: true });
     const finish = (ended: Ended) => {
       signal?.removeEventListener('abort', stop);
-      // Everything that arrived is passed on before the next connection says where it continues.
+      // All received lines are returned before the next connection requests the lines after them.
       queue.then(() => resolve(ended), reject);
     };
     socket.on('message', (data: Buffer) => {
       const frame = data.toString('utf8');
-      // A paused socket answers no pings, so the server sends no more than the reader takes.
+      // A paused socket does not answer pings, so the server sends no faster than the reader reads.
       socket.pause();
       queue = queue.then(() => take(frame)).finally(() => socket.resume());
       queue.catch(() => socket.terminate());
@@ -110,7 +110,7 @@ function connectOnce(
 
 /** Splits a frame into messages. */
 function parseFrame(frame: string): BuildLogMessage[] {
-  // The same server declares this form; see docs/reference/rest-api.md.
+  // Not validated: the server that sends it defines its type (docs/reference/rest-api.md).
   return frame.split('\n').map((line) => JSON.parse(line) as BuildLogMessage);
 }
 

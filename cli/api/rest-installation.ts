@@ -123,7 +123,7 @@ export class RestInstallation implements Installation {
     } else if (service !== undefined) {
       const response = await client.open('GET', path, { query: { tail } });
       const lines = (await textOf(response)).split('\n').filter((line) => line !== '');
-      // The same server declares this form; see docs/reference/rest-api.md.
+      // Not validated: the server that sends it defines its type (docs/reference/rest-api.md).
       for (const line of lines) await reader.onMessage(JSON.parse(line) as BuildLogMessage);
     } else if (tail !== undefined) {
       for (const line of await this.endOfBuildLog(id, build, tail)) await reader.onLine(line);

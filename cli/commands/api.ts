@@ -26,7 +26,7 @@ export const api: Run = async ({ client, io, given }, [verb, path]) => {
   await write(io.out, shown.endsWith('\n') || shown === '' ? shown : `${shown}\n`);
 };
 
-/** What is not JSON is passed on to programs as it is. */
+/** Returns text that is not JSON: unchanged for programs, visible for a terminal. */
 function safe(text: string, isTerminal: boolean): string {
   return isTerminal ? visible(text) : text;
 }

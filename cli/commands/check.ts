@@ -57,7 +57,7 @@ async function filesBeside(file: string, text: string): Promise<{ files: Record<
     root = (await git('rev-parse', '--show-toplevel')).trim();
     tracked = (await git('ls-files', '-z', '--full-name', root)).split('\0').filter((path) => path !== '');
   } catch {
-    // Not a checkout, or no git: the service file alone is checked.
+    // Without git or a checkout, only the service file is checked.
     return { files: {}, leftOut: 0 };
   }
   const own = relative(root, file);
@@ -85,7 +85,7 @@ function isNamed(path: string, text: string): boolean {
   return name.startsWith('Dockerfile') || text.includes(name);
 }
 
-/** Returns undefined for what is not a file, or is gone. */
+/** Returns undefined if it is not a file or no longer exists. */
 function sizeOf(path: string): number | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats?.isFile() === true ? stats.size : undefined;

@@ -38,7 +38,7 @@ exec kubectl-coppice __complete -- "$@"
 /** Completion must not delay typing for long. */
 const maxMs = 2000;
 
-/** Returns what can stand in place of the last of these words. */
+/** Returns the completions of the last of these words. */
 export async function candidates(session: Session, program: Command, words: readonly string[]): Promise<string[]> {
   const typed = words.at(-1) ?? '';
   let command = program;
@@ -58,14 +58,14 @@ export async function candidates(session: Session, program: Command, words: read
   return found.filter((word) => word.startsWith(typed));
 }
 
-/** Returns ids of environments or repositories that contain the text; none while the server cannot be asked. */
+/** Returns ids of environments or repositories that contain the text; none if the server cannot be reached. */
 async function idsFor(session: Session, argument: string | undefined, text: string): Promise<string[]> {
   const kind = argument === 'env' ? 'environment' : argument === 'repo' ? 'repository' : undefined;
   if (kind === undefined) return [];
   try {
     return await session.installation.idsWith(kind, text, AbortSignal.timeout(maxMs));
   } catch {
-    // An error message between the typed words would help nobody.
+    // An error message in the middle of typing would not help.
     return [];
   }
 }

@@ -23,7 +23,7 @@ export function readEnvironment(session: Session, id: string): Promise<Environme
   return suggesting(session, 'environment', id, () => session.installation.environment(id));
 }
 
-/** The repositories to list: the named one, that of the checkout, or all. */
+/** Returns the repositories to list: the named one, the checkout's, or all. */
 async function listedRepositories({ installation, given, io }: Session): Promise<string[]> {
   const named = given.text('repo');
   if (named !== undefined) return [named];
@@ -191,7 +191,9 @@ export const open: Run = async (session, [name]) => {
   const id = await environmentId(session, name);
   const { weburl } = await readEnvironment(session, id);
   if (weburl === undefined)
-    throw new CliError(`${id} has no address: none of its services is public, or none runs yet`);
+    throw new CliError(
+      `${id} has no address: none of its services is public, or none runs yet. \`${session.command} env get\` shows the state of its services`,
+    );
   await write(session.io.out, `${visible(weburl)}\n`);
   if (session.io.isTerminal.out && !session.given.flag('print')) openBrowser(weburl);
 };

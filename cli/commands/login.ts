@@ -22,7 +22,7 @@ export const login: Run = async (session, [address]) => {
   const name = given.text('context') ?? new URL(url).host;
   const old = config.contexts[name];
   if (old !== undefined && old.url !== url)
-    throw usageError(`the context ${name} is of ${old.url}. Choose another --context`);
+    throw usageError(`the context ${name} already names ${old.url}. Pass another --context`);
   writeConfig(io, { current: name, contexts: { ...config.contexts, [name]: { url, token, email } } });
   note(io, `signed in to ${url} as ${email}`);
 };
@@ -39,7 +39,7 @@ function knownUrl(session: Session): string {
 async function newToken({ io, given }: Session, url: string): Promise<string> {
   if (given.flag('withToken')) {
     const token = (await io.readInput()).trim();
-    if (token === '') throw usageError('standard input has no token');
+    if (token === '') throw usageError('standard input is empty. Pipe a token into this command');
     return token;
   }
   const email = given.text('email');
@@ -60,7 +60,7 @@ async function newToken({ io, given }: Session, url: string): Promise<string> {
   return (await passwordLogin(url, name, password)).token;
 }
 
-/** Whether a browser can be opened here: there is a desktop, and the terminal is not that of another computer. */
+/** Returns whether a browser can be opened: there is a desktop, and the terminal is not a remote one. */
 function hasBrowser({ env }: Session['io']): boolean {
   if ((env['SSH_CONNECTION'] ?? '') !== '') return false;
   if (process.platform !== 'linux') return true;
@@ -89,7 +89,7 @@ export const logout: Run = async (session) => {
     if (context.token !== undefined) await new Client(context).send('POST', '/api/user/logout');
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    // The token is forgotten here in any case; it may have ended there.
+    // The token is deleted on this computer in any case; on the server it may already have expired.
     if (error.exitCode !== EXIT.notSignedIn) note(io, `${error.message}; the token stays valid there`);
   }
   const { [name]: gone, ...contexts } = config.contexts;

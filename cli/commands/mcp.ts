@@ -13,7 +13,7 @@ import { Given, Session, type Run } from '../session.ts';
 import { WAITED_FOR, waitForState } from '../wait/wait.ts';
 import { readEnvironment } from './env.ts';
 
-/** Environments and lines in one answer, so that it does not fill a model's context. */
+/** Maximum environments and lines in one answer, so that it does not fill a model's context. */
 const maxEnvironments = 100;
 const maxLines = 500;
 const environment = z.string().describe('id of an environment, such as acme.shop-main');
@@ -28,7 +28,7 @@ export const mcp: Run = async (session) => {
   });
 };
 
-/** Returns the server with its tools. Those that change something exist only if writes are allowed. */
+/** Returns the server with its tools. Tools that write exist only if writes are allowed. */
 export function createMcpServer(session: Session, allowsWrites: boolean): McpServer {
   const { client } = session;
   const server = new McpServer({ name: 'coppice', version: '0.1.0' });
@@ -130,8 +130,7 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
 }
 
 /**
- * Returns data that strangers' code and refs can contain, marked as such. The mark has a random name, so no text can end
- * it.
+ * Marks data that can come from untrusted code or refs. The mark has a random name, so the data cannot contain its end.
  */
 export function untrusted(data: unknown): CallToolResult {
   const text = typeof data === 'string' ? data : visibleJson(JSON.stringify(data));

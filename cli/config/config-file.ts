@@ -20,7 +20,7 @@ const configSchema = z.object({
 });
 export type Config = z.infer<typeof configSchema>;
 
-/** Returns where the contexts are kept. */
+/** Returns the path of the file with the contexts. */
 export function configPath({ env }: Pick<Io, 'env'>): string {
   const base = env['XDG_CONFIG_HOME'] ?? '';
   // The specification ignores relative paths.
@@ -38,7 +38,7 @@ export function readConfig(io: Pick<Io, 'env'>): Config {
     if (codeOf(error) === 'ENOENT') return { contexts: {} };
     throw new CliError(`${path} cannot be read. Check its permissions`, undefined, { cause: error });
   }
-  // A copy or an editor can have made tokens readable by others.
+  // A copy or an editor may have made the tokens readable by other users.
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   try {
     return configSchema.parse(JSON.parse(text));
@@ -49,7 +49,7 @@ export function readConfig(io: Pick<Io, 'env'>): Config {
   }
 }
 
-/** Replaces the file at once, readable by its owner only. */
+/** Replaces the file atomically, readable by its owner only. */
 export function writeConfig(io: Pick<Io, 'env'>, config: Config): void {
   const path = configPath(io);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -25,7 +25,7 @@ export function originOf(text: string): string {
   return url.origin;
 }
 
-/** Returns the server that options, variables or the current context name. @throws CliError if none does */
+/** Returns the server from the options, variables or current context. @throws CliError if there is none */
 export function findTarget(io: Io, contextName: string | undefined): Target {
   const name = contextName ?? io.env['COPPICE_CONTEXT'];
   const ownToken = io.env['COPPICE_TOKEN'];
@@ -33,7 +33,7 @@ export function findTarget(io: Io, contextName: string | undefined): Target {
   const url = io.env['COPPICE_URL'] ?? '';
   if (name === undefined && url !== '') {
     const origin = originOf(url);
-    // A token is sent to the server that gave it only.
+    // A token is sent only to the server that issued it.
     return { url: origin, token: token ?? tokenFor(readConfig(io), origin) };
   }
   const config = readConfig(io);

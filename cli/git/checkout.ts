@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What a git checkout says about itself. */
+/** Remote and ref of a git checkout. */
 export interface Checkout {
   /** Address of the remote that the branch follows, or of `origin`. */
   remote: string;
@@ -19,7 +19,7 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
       const { stdout } = await run('git', args, { cwd: folder, encoding: 'utf8' });
       return stdout.trim() === '' ? undefined : stdout.trim();
     } catch {
-      // git is not installed, the folder is not a checkout, or the checkout does not have what was asked for.
+      // git is not installed, the folder is not a checkout, or the checkout lacks the requested value.
       return undefined;
     }
   };
@@ -33,7 +33,7 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
 }
 
 /**
- * Returns what identifies a repository among its addresses: host and path, in lower case, so that `git@host:a/b.git` and
+ * Returns the part of a repository's addresses that identifies it: host and path, in lower case, so that `git@host:a/b.git` and
  * `https://user@host/a/b` are the same.
  */
 export function repositoryKey(address: string): string {
@@ -46,7 +46,7 @@ export function repositoryKey(address: string): string {
 function hostAndPath(address: string): [string, string] {
   if (!URL.canParse(address)) return ['', address];
   const { protocol, hostname, host, pathname } = new URL(address);
-  // The port of SSH says nothing about the web address.
+  // The port of SSH differs from that of the web address.
   return [protocol === 'ssh:' ? hostname : host, safeDecode(pathname)];
 }
 

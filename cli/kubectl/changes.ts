@@ -8,10 +8,10 @@ import type { KubectlCluster } from './cluster.ts';
 import { isTemporary, shownError } from './errors.ts';
 
 const retryMs = { first: 500, max: 10_000 };
-/** Watches in a row that fail: about half a minute. */
+/** Consecutive failed watches before giving up: about half a minute. */
 const maxFailures = 6;
 
-/** The Environments of a namespace, or of all, or one. */
+/** The Environments to watch: those of all namespaces or of one, or a single one. */
 export interface Watched {
   namespace: string | undefined;
   name?: string | undefined;
@@ -32,7 +32,7 @@ export async function* environmentChanges(
   while (!signal.aborted) {
     try {
       for await (const { type, object } of cluster.watch<Environment>(ENVIRONMENT, watched, signal)) {
-        // An error ends the watch; the next one starts with what exists.
+        // An error ends the watch; the next watch starts with the existing objects.
         if (type === 'ERROR') break;
         seen = formatId(idOf(object));
         failures = 0;

@@ -3,7 +3,7 @@ import { isNotFound } from '../../kubernetes/api-error.ts';
 import type { KubernetesObject, ObjectName, ResourceType } from '../../kubernetes/resource-type.ts';
 import type { Kubectl } from './kubectl.ts';
 
-/** A change that a watch reports; at its start, each object that exists is added. */
+/** A change that a watch reports; at its start, each existing object is reported as added. */
 interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   object: T;
@@ -13,7 +13,7 @@ const json = '--output=json';
 
 /**
  * Reads and writes objects with kubectl. The API server has validated their shape by the CRDs, as for `kubernetes/`.
- * Values of users are parts of options, behind `--` or in standard input, so none can be an option.
+ * Values from users are parts of options, follow `--` or are in standard input, so none can be an option.
  */
 export class KubectlCluster implements Pick<ClusterWriter, 'find' | 'create' | 'patch'> {
   readonly #kubectl: Kubectl;

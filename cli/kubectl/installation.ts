@@ -39,7 +39,7 @@ import { Objects } from './objects.ts';
 import { readServiceLog } from './service-log.ts';
 import { VariableReader } from './variables.ts';
 
-/** The installation of a cluster, by its custom resources: shows and writes them as the API does. */
+/** The installation of a cluster. Shows and writes its custom resources as the API does. */
 export class KubectlInstallation implements Installation {
   readonly name = 'the cluster';
   readonly #io: Io;
@@ -69,7 +69,7 @@ export class KubectlInstallation implements Installation {
       try {
         return (await this.#cluster.list<Group>(GROUP, undefined)).map(groupItem);
       } catch (error) {
-        // Members cannot read Groups, but the namespaces of theirs.
+        // Members cannot read Groups, but they can read the namespaces of their groups.
         if (!isForbidden(error)) throw error;
         const id = groupOfNamespace((await this.#objects.namespace()) ?? '');
         if (id === undefined) throw error;
@@ -178,7 +178,7 @@ export class KubectlInstallation implements Installation {
       const { namespace, name, uid } = metadata;
       const annotations = {
         [requestAnnotation(SYNC_REQUEST)]: requestValue(new Date(this.#io.now()), randomUUID()),
-        // Otherwise the account that asked before would be taken for this one.
+        // Otherwise the account of the previous request would be recorded for this one.
         [ANNOTATIONS.syncRequestedBy]: null,
       };
       await this.#cluster.patch(REPOSITORY, { namespace, name }, { metadata: { uid, annotations } });

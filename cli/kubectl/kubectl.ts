@@ -7,7 +7,7 @@ import type { Given } from '../session.ts';
 import { ErrorOutput, refusalOf } from './refusal.ts';
 
 export interface KubectlOptions {
-  /** What it reads from standard input; nothing by default. */
+  /** Its standard input; empty by default. */
   input?: string;
   signal?: AbortSignal | undefined;
 }
@@ -70,7 +70,7 @@ export class Kubectl {
   }> {
     const child = spawn('kubectl', [...args, ...this.#flags], { env: this.#io.env, cwd: this.#io.folder });
     const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
-    // A kubectl that ends before it has read its input reports why.
+    // If kubectl ends before it has read its input, its exit reports the reason.
     child.stdin.on('error', () => undefined);
     try {
       await once(child, 'spawn');
@@ -84,7 +84,7 @@ export class Kubectl {
     return { child, exitCode };
   }
 
-  /** Returns the report of the end, and shows other lines at once, such as the code of a login in a browser. */
+  /** Returns the final error report, and shows other lines at once, such as the code of a login in a browser. */
   async #report(stderr: Readable): Promise<string> {
     const output = new ErrorOutput();
     let rest = '';

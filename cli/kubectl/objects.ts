@@ -12,7 +12,7 @@ export class Objects {
   readonly #kubectl: Kubectl;
   readonly #cluster: KubectlCluster;
   readonly #given: string | undefined;
-  /** A command shows one state: it lists nothing twice. */
+  /** Cached lists, so that a command shows one state and lists nothing twice. */
   readonly #lists = new Map<string, Promise<KubernetesObject[]>>();
 
   /** @param namespace as --namespace names it @throws CliError */
@@ -50,7 +50,7 @@ export class Objects {
     );
   }
 
-  /** Returns the ids that the user can see; of the group of a name if that is all. */
+  /** Returns the ids that the user can see, or those in the group of the name if the user cannot list all. */
   async ids(kind: 'repository' | 'environment', name: string, signal?: AbortSignal): Promise<string[]> {
     const list = (namespace: string | undefined) =>
       kind === 'repository' ? this.repositories(namespace, signal) : this.environments(namespace, signal);
@@ -93,7 +93,7 @@ export class Objects {
     const all = this.#lists.get(key(undefined)) as Promise<T[]> | undefined;
     const list = () => this.#cluster.list(type, namespace, signal);
     const inNamespace = (objects: T[]) => objects.filter(({ metadata }) => metadata.namespace === namespace);
-    // All cannot be listed by everybody.
+    // Not every user can list all namespaces.
     const listed = all ? all.then(inNamespace, list) : list();
     this.#lists.set(key(namespace), listed);
     return listed;

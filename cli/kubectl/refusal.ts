@@ -1,7 +1,7 @@
 import { ApiError } from '../../kubernetes/api-error.ts';
 import { CliError, EXIT } from '../errors.ts';
 
-/** How the lines start that report why kubectl ended; what it prints before them is for the user. */
+/** Matches the first line of the report why kubectl ended; lines before it are for the user. */
 const reportStart = /^(Error|error:|The \S+ ".*" is invalid|The connection to the server|Unable to connect)/;
 /** Lines of kubectl's log. */
 const logLine = /^[EWIF]\d{4} \d\d:\d\d:/;
@@ -15,11 +15,11 @@ const codes: Readonly<Record<string, number>> = {
 /** The API server does not answer: the same request may succeed later. */
 export class ClusterUnreachableError extends CliError {}
 
-/** Splits what kubectl writes to standard error into what the user must see at once, and the report of its end. */
+/** Splits the standard error of kubectl into lines that the user must see at once, and the report why it ended. */
 export class ErrorOutput {
   #report = '';
 
-  /** Takes a line; returns it if it is for the user at once. */
+  /** Reads a line; returns it if the user must see it at once. */
   take(line: string): string | undefined {
     if (logLine.test(line) || line.trim() === '') return undefined;
     if (this.#report === '' && !reportStart.test(line)) return line;
@@ -66,12 +66,12 @@ function withoutPrefix(report: string): string {
   return report.replace(/^(error|Error): */, '');
 }
 
-/** kubectl puts the file that it creates from before the message. */
+/** kubectl prepends the name of the file that it creates the object from. */
 function withoutFile(message: string): string {
   return message.replace(/^error when creating "STDIN": /, '');
 }
 
-/** Returns what a refusal means to the user. */
+/** Returns the message of a refusal for the user. */
 export function explained({ code, reason, statusMessage }: ApiError): string {
   if (code === 403) {
     const advice = 'Ask an administrator of the cluster, or use `coppice`, which asks the server instead';

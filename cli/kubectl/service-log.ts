@@ -8,9 +8,9 @@ import type { LogReader } from '../installation.ts';
 import { nearest } from '../suggest.ts';
 import type { Kubectl } from './kubectl.ts';
 
-/** As in the REST API. */
+/** The default of the REST API. */
 const defaultTail = 100;
-/** Pods of one service whose logs are read at once. */
+/** Maximum pods of one service whose logs are read at once. */
 const maxPods = 50;
 
 interface ServiceLogQuery {

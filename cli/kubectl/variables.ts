@@ -8,7 +8,7 @@ import { Secret } from '../../kubernetes/resource-type.ts';
 import { RequestError } from '../api/client.ts';
 import type { KubectlCluster } from './cluster.ts';
 
-/** Reads variables with their values, which Secrets of the group's namespace hold. */
+/** Reads variables with their values, which are in Secrets of the group's namespace. */
 export class VariableReader {
   readonly #cluster: KubectlCluster;
 

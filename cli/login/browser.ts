@@ -8,12 +8,12 @@ import { note, type Io } from '../io.ts';
 
 const maxMs = 5 * 60 * 1000;
 
-/** The page that the browser shows at the end; it loads nothing. */
+/** The page that the browser shows at the end. It loads no other files. */
 const page = (text: string) =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>Coppice</title><p>${text}</p></html>`;
 
 /**
- * Signs in by the browser of this computer: the panel approves, and redirects to a port of 127.0.0.1 with a code that only
+ * Signs in through the browser of this computer: the panel approves, and redirects to a port of 127.0.0.1 with a code that only
  * this process can exchange (RFC 8252, RFC 7636).
  * @throws CliError
  */
@@ -40,13 +40,13 @@ export async function browserLogin(io: Io, url: string, open = openBrowser): Pro
   }
 }
 
-/** Waits at a free port of 127.0.0.1 for the redirect; others' requests change nothing. */
+/** Waits on a free port of 127.0.0.1 for the redirect. Requests of other programs have no effect. */
 async function listen(state: string): Promise<{ server: Server; code: Promise<string> }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
     const code = searchParams.get('code');
-    // A page of another site can send requests here, but does not know the state.
+    // A page of another site can send requests to this port, but does not know the state.
     const isOurs = request.method === 'GET' && pathname === '/callback' && searchParams.get('state') === state;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Content-Security-Policy', "default-src 'none'");
@@ -60,6 +60,9 @@ async function listen(state: string): Promise<{ server: Server; code: Promise<st
     server.once('error', failed);
     server.listen(0, '127.0.0.1', listening);
   });
-  const timer = setTimeout(() => reject(new CliError('nobody approved the sign-in within 5 minutes')), maxMs);
+  const timer = setTimeout(
+    () => reject(new CliError('nobody approved the sign-in within 5 minutes. Run `coppice login` again')),
+    maxMs,
+  );
   return { server, code: promise.finally(() => clearTimeout(timer)) };
 }

@@ -4,7 +4,7 @@ import { Client } from '../api/client.ts';
 import { CliError } from '../errors.ts';
 import { note, type Io } from '../io.ts';
 
-/** Signs in by a code that the user types in the panel, on any computer (RFC 8628). @throws CliError */
+/** Signs in with a code that the user types in the panel, on any computer (RFC 8628). @throws CliError */
 export async function deviceLogin(io: Io, url: string): Promise<string> {
   const client = new Client({ url });
   const started = await client.send<DeviceSignIn>('POST', '/api/user/device');

@@ -8,7 +8,7 @@ export function hasColours({ isTerminal, env }: Io, stream: 'out' | 'err'): bool
   return isTerminal[stream] && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb';
 }
 
-/** Returns the text in a colour, if there are colours. */
+/** Returns the text in a colour, if colours are enabled. */
 export function coloured(text: string, colour: Colour, isColoured: boolean): string {
   return isColoured ? `\u001b[${codes[colour]}m${text}\u001b[0m` : text;
 }

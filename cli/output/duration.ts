@@ -14,7 +14,7 @@ export function seconds(text: string): number {
   );
 }
 
-/** Returns a duration as people read it, with its two largest units: `1h30m`. */
+/** Returns a duration in its two largest units: `1h30m`. */
 export function durationText(total: number): string {
   const rounded = Math.max(0, Math.round(total));
   const parts = [

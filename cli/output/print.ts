@@ -4,10 +4,10 @@ import { FORMATS, type Format } from './formats.ts';
 import { visible, visibleJson, visibleValue } from './safe-text.ts';
 import { tableText, type Column } from './table.ts';
 
-/** How things of one kind are shown. */
+/** The output of objects of one kind. */
 export interface Shown<Item> {
   columns: readonly Column<Item>[];
-  /** The text of `-o name`: what other commands accept. */
+  /** The output of `-o name`, which other commands accept as an argument. */
   name: (item: Item) => string;
 }
 
@@ -32,7 +32,7 @@ export async function printList<Item>(io: Io, format: Format, items: readonly It
   else await write(io.out, tableText(columns, items));
 }
 
-/** Prints one thing: as a table of one row, or as its value. */
+/** Prints one object, as a table of one row or as JSON or YAML. */
 export async function printItem<Item>(io: Io, format: Format, item: Item, shown: Shown<Item>) {
   if (format === 'json' || format === 'yaml') await printValue(io, format, item);
   else await printList(io, format, [item], shown);

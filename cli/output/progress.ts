@@ -4,7 +4,7 @@ import { visible } from './safe-text.ts';
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
 
-/** Shows what is being waited for: one changing line at a terminal, and a line for each change elsewhere. */
+/** Shows the progress of a wait: one changing line at a terminal, otherwise a line for each change. */
 export interface Progress {
   show: (text: string) => void;
   stop: () => void;

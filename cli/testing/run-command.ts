@@ -15,7 +15,7 @@ export interface RunOptions {
   name?: ProgramName;
 }
 
-/** Runs a command line in this process, with streams that are kept. */
+/** Runs a command line in this process, and records its output. */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, folder = '/', input = '', isTerminal = false, name = 'coppice' } = options;
   const texts = { out: '', err: '' };

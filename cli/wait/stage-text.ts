@@ -2,7 +2,7 @@ import type { BuildView, ListedEnvironment } from '../api/types.ts';
 
 type Waited = Pick<ListedEnvironment, 'id' | 'status' | 'health' | 'problem' | 'build' | 'services'>;
 
-/** Returns what an environment does now, in one line. */
+/** Returns the current activity of an environment, in one line. */
 export function stageText({ id, status, problem, build, services }: Waited): string {
   const why = problem ? ` (${problem.reason}: ${problem.message})` : '';
   if (status !== 'building') return `${id}: ${status}${why}`;

@@ -6,14 +6,14 @@ import { startProgress } from '../output/progress.ts';
 import type { Session } from '../session.ts';
 import { stageText } from './stage-text.ts';
 
-/** A build can wait for others. */
+/** Long, because a build can wait in the queue. */
 const defaultSeconds = 30 * 60;
 const shownLogLines = 40;
 
 /**
  * Waits until an environment reaches a state, and shows its stage meanwhile.
- * @param judge returns the result when the wait is over, and throws when it never will be
- * @throws CliError with exit code 8 when the time is over
+ * @param judge returns the result when the wait is over, and throws if it cannot end
+ * @throws CliError with exit code 8 when the timeout has passed
  */
 export async function waitFor<T>(
   session: Session,
@@ -71,7 +71,7 @@ const outcomes: Readonly<Record<BuildView['result'], string>> = {
   cancelled: 'was cancelled',
 };
 
-/** What `env wait --for` accepts. */
+/** The values of `env wait --for`. */
 export const WAITED_FOR = ['built', 'healthy', 'empty', 'deleted'] as const;
 export type WaitedFor = (typeof WAITED_FOR)[number];
 

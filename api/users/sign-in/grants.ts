@@ -13,20 +13,20 @@ export interface GrantRedis {
   pExpire(key: string, milliseconds: number): Promise<unknown>;
 }
 
-/** Time to approve a device. */
+/** Time to approve a device, in milliseconds. */
 export const DEVICE_MS = 10 * 60 * 1000;
-/** Time in which a program fetches what was approved. */
+/** Time in which a program can fetch an approved grant, in milliseconds. */
 const pickUpMs = 60 * 1000;
 /**
  * Devices that may ask for approval in one window of DEVICE_MS, over all client addresses. The limit bounds the memory
  * that requests without a login take in Redis: an entry has some 300 bytes.
  */
 const maxDevices = 5000;
-/** RFC 8628, 6.1: a code has only consonants, so that it forms no words and its letters are not mistaken for others. */
+/** RFC 8628, 6.1: a code has only consonants, so that it forms no words, and its letters are not confused with others. */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** The account that approved, and a hash that shows whether its password is still the same. */
+/** The account that approved, and a hash that detects a changed password. */
 const accountSchema = z.object({ userName: z.string(), accountId: z.string(), password: z.string() });
 export type GrantedAccount = z.infer<typeof accountSchema>;
 
@@ -48,8 +48,8 @@ export interface GrantOptions {
 }
 
 /**
- * Sign-ins of programs that a user approves in the panel: of a device by a code that the user types (RFC 8628), and of a
- * program on the user's own computer by a redirect with PKCE (RFC 7636, RFC 8252). Secrets are stored as hashes; each
+ * Sign-ins of programs that a user approves in the panel: a device with a code that the user types (RFC 8628), and a
+ * program on the user's own computer with a redirect and PKCE (RFC 7636, RFC 8252). Secrets are stored as hashes; each
  * grant is used once.
  */
 export class Grants {
@@ -59,7 +59,7 @@ export class Grants {
     this.#options = options;
   }
 
-  /** Starts the sign-in of a device. `address`: of the client, shown to who approves. @throws TooManyRequests */
+  /** Starts the sign-in of a device. `address`: its IP address, shown to the approving user. @throws TooManyRequests */
   async startDevice(address: string): Promise<{ deviceCode: string; userCode: string }> {
     const { redis, now, randomBytes } = this.#options;
     const window = `coppice:device-count:${Math.floor(now() / DEVICE_MS)}`;
@@ -76,7 +76,7 @@ export class Grants {
     return { deviceCode, userCode };
   }
 
-  /** Returns what a user is about to approve. @throws NotFound */
+  /** Returns the pending sign-in of a device, for the user to approve. @throws NotFound */
   async pendingDevice(userCode: string): Promise<Pick<Device, 'address' | 'startedAt'>> {
     const { device } = await this.#pending(userCode, (key) => this.#options.redis.get(key));
     return device;
@@ -91,7 +91,7 @@ export class Grants {
     await this.#store(deviceKey(hash), decided, pickUpMs);
   }
 
-  /** Returns the decision about a device; an account is returned once. @throws NotFound when the time is over */
+  /** Returns the decision about a device; an account is returned once. @throws NotFound after the deadline */
   async pollDevice(deviceCode: string): Promise<'pending' | 'denied' | GrantedAccount> {
     const { redis } = this.#options;
     const key = deviceKey(tokenHash(deviceCode));
@@ -110,7 +110,7 @@ export class Grants {
     return code;
   }
 
-  /** Returns the account of a code, which is used up, whether or not the verifier is right. @throws NotFound */
+  /** Returns the account of a code, and deletes the code even if the verifier is wrong. @throws NotFound */
   async redeemCode(code: string, verifier: string): Promise<GrantedAccount> {
     const { redis } = this.#options;
     const grant = parsed(codeSchema, await reach(redis.getDel(authorizationKey(code))));
@@ -134,12 +134,12 @@ export class Grants {
   }
 }
 
-/** Returns the part of a user that shows that nothing has changed since the approval. */
+/** Returns the account with a hash of its password, which shows whether either has changed since the approval. */
 export function accountOf({ name, accountId, passwordHash }: User): GrantedAccount {
   return { userName: name, accountId, password: tokenHash(passwordHash ?? '') };
 }
 
-/** Returns a code as it is typed: letters only, in upper case. */
+/** Normalizes a typed code: letters only, in upper case. */
 export function typedCode(text: string): string {
   return text.toUpperCase().replace(/[^A-Z]/g, '');
 }

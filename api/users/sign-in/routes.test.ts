@@ -144,7 +144,7 @@ describe('a program on the same computer', () => {
     await open('/api/user/authorizations/token', { code, verifier }).expect(404);
   });
 
-  test('whose code was stolen or injected gets nothing: another verifier uses it up', async () => {
+  test('gets nothing with a stolen or injected code: a wrong verifier deletes the code', async () => {
     const code = (await codeOf()).searchParams.get('code') ?? '';
     await open('/api/user/authorizations/token', { code, verifier: 'w'.repeat(43) }).expect(404);
     await open('/api/user/authorizations/token', { code, verifier }).expect(404);
@@ -182,7 +182,7 @@ describe('a program on the same computer', () => {
   });
 });
 
-test('a hash of the session is not what is stored of a grant', async () => {
+test('stores a grant under a key of its own kind', async () => {
   const device = await start();
   await decide(device).expect(200);
   expect([...api.redis.entries.keys()]).toContain(`coppice:device:${tokenHash(device.deviceCode)}`);

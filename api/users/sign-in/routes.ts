@@ -7,7 +7,7 @@ import type { Accounts } from '../accounts.ts';
 import type { Attempts } from '../attempts.ts';
 import { accountOf, DEVICE_MS, typedCode, type GrantedAccount, type Grants } from './grants.ts';
 
-/** Page of the panel at which a user types the code of a device. */
+/** Page of the panel where a user types the code of a device. */
 const devicePage = '/sign-in/device';
 const intervalSeconds = 5;
 
@@ -45,7 +45,7 @@ export interface SignInRoutesOptions {
   ownOrigin: string;
 }
 
-/** Returns the routes (extensions) by which a program gets a login that its user approves in the panel. */
+/** Returns the routes (extensions) through which a program gets a login that its user approves in the panel. */
 export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: SignInRoutesOptions): Endpoint[] {
   /** Starts a session of the program `client`, unless the account or its password has changed since the approval. */
   const sessionOf = async (granted: GrantedAccount, client: string | undefined): Promise<string> => {
