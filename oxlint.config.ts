@@ -128,7 +128,7 @@ function clientRule(client: string, depth: number, ofTest: string[]) {
 }
 
 /** What the plugin of kubectl, which has no API to ask, shares with it: how custom resources are shown and written. */
-const pluginMayImport = [
+const pluginAllowedImports = [
   'environment-details/effective-variables',
   'environments/(build-view|environment-parameters|environment-service|environment-view|find-build|listed-environment)',
   'groups/group-view',
@@ -145,14 +145,14 @@ const pluginRule = {
       'error',
       {
         patterns: [
-          ...Object.keys(mayImport)
+          ...Object.keys(allowedImports)
             .filter((folder) => !['cli', 'api', 'crds', 'kubernetes', 'build-logs'].includes(folder))
             .map((folder) => ({
               regex: `^(\\.\\./)+${folder}/`,
               message: `cli/kubectl/ may not import ${folder}: see docs/explanation/architecture.md`,
             })),
           {
-            regex: `^\\.\\./\\.\\./api/(?!(${pluginMayImport.join('|')})\\.ts$)`,
+            regex: `^\\.\\./\\.\\./api/(?!(${pluginAllowedImports.join('|')})\\.ts$)`,
             allowTypeImports: true,
             message: 'cli/kubectl/ imports only how the API shows and writes custom resources: see oxlint.config.ts',
           },
