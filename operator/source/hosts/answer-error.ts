@@ -3,8 +3,8 @@ import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../er
 
 const minMs = 1000;
 const maxMs = 3600_000;
-/** Wait if a host limits requests without saying until when, as GitHub recommends. */
-const unsaidMs = 60_000;
+/** Wait after a rate limit without Retry-After, as GitHub recommends. */
+const defaultWaitMs = 60_000;
 
 type Answer = Pick<HttpAnswer, 'status' | 'headers' | 'body'>;
 
@@ -57,7 +57,7 @@ function retryAfterMs({ status, headers, body }: Answer, now: Date): number | un
   const isAway = status === 503 && retryAfter !== undefined;
   if (status !== 429 && !isLimit && !isAway) return undefined;
   const seconds = retryAfter === undefined ? Number(reset) * 1000 - now.getTime() : delayMs(retryAfter, now);
-  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : unsaidMs, minMs), maxMs);
+  return Math.min(Math.max(Number.isFinite(seconds) ? seconds : defaultWaitMs, minMs), maxMs);
 }
 
 /** Parses Retry-After: seconds or a date (RFC 9110, 10.2.3). */

@@ -18,7 +18,7 @@ describe('a pull request', () => {
   const forkOrigin = 'https://dev.azure.com/acme/Other/_git/my%20shop';
   test.each([
     ['of a branch', undefined, false, own.origin, 'refs/heads/x/y'],
-    ['of a branch, said so', null, false, own.origin, 'refs/heads/x/y'],
+    ['of a branch, reported explicitly', null, false, own.origin, 'refs/heads/x/y'],
     ['of a fork', fork, true, forkOrigin, 'refs/heads/x/y'],
     ['of a deleted fork, whose branch may have a name of ours', {}, true, own.origin, 'refs/pull/7/head'],
   ])('is read: %s', (_, forkSource, isFork, origin, refName) => {

@@ -13,7 +13,7 @@ describe('the capabilities of a token', () => {
     ['a maintainer whose token can only read', { project_access: level(40) }, ['read_api'], both(false)],
     ['a maintainer with a token of unknown scopes', { project_access: level(40) }, undefined, both(undefined)],
     ['an administrator', { project_access: null, group_access: null }, ['api'], both(undefined)],
-    ['one of whom nothing is said', undefined, undefined, both(undefined)],
+    ['a token without reported permissions', undefined, undefined, both(undefined)],
   ])('%s', (_, permissions, scopes, expected) => {
     expect(capabilitiesOf({ permissions }, scopes)).toEqual(expected);
   });

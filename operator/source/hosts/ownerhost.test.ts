@@ -17,7 +17,7 @@ describe('the capabilities of a token', () => {
     ['a classic token without scopes', admin, '', { statuses: false, hooks: false }],
     ['a fine-grained token', admin, undefined, { statuses: undefined, hooks: undefined }],
     ['a fine-grained token of a reader', reader, undefined, { statuses: false, hooks: false }],
-    ['a token of which nothing is said', undefined, undefined, { statuses: undefined, hooks: undefined }],
+    ['a token without reported permissions', undefined, undefined, { statuses: undefined, hooks: undefined }],
   ])('%s', (_, permissions, scopes, expected) => {
     expect(capabilitiesOf({ permissions }, scopes)).toEqual(expected);
   });

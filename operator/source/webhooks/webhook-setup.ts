@@ -37,7 +37,8 @@ const removalRetryMs = 10_000;
 const removalDeadlineMs = 2 * 60_000;
 /** Reasons for which a missing webhook is tried again. */
 const passing = ['SecretTaken', 'HostUnreachable'];
-const byHand = 'enter the webhook from the settings there; until then changes are detected when the refs are listed';
+const enterManually =
+  'enter the webhook from the settings there; until then changes are detected when the refs are listed';
 
 /**
  * Creates webhooks at the Git hosts of Repositories whose credentials permit it; otherwise users enter them manually.
@@ -139,15 +140,19 @@ export class WebhookSetup {
     try {
       const host = await hosts.of(repository);
       if (URL.canParse(host.webUrl) && !canReach(new URL(host.webUrl), apiUrl)) {
-        return notMade('NotReachable', `the API at ${apiUrl.origin} cannot be reached from the Git host: ${byHand}`);
+        return notMade(
+          'NotReachable',
+          `the API at ${apiUrl.origin} cannot be reached from the Git host: ${enterManually}`,
+        );
       }
       const id = await host.ensureWebhook(webhook);
-      if (id === undefined) return notMade('ToBeEntered', `Coppice cannot create a webhook at the Git host: ${byHand}`);
+      if (id === undefined)
+        return notMade('ToBeEntered', `Coppice cannot create a webhook at the Git host: ${enterManually}`);
       const message = 'the Git host reports changes through a webhook that Coppice created';
       const location = webhookLocation(repository);
       return { webhook: { ...made, id, location }, report: { type, status: 'True', reason: 'Created', message } };
     } catch (error) {
-      if (error instanceof SourceRefusedError) return notMade('ToBeEntered', `${error.message}: ${byHand}`);
+      if (error instanceof SourceRefusedError) return notMade('ToBeEntered', `${error.message}: ${enterManually}`);
       if (error instanceof SourceUnreachableError) return notMade('HostUnreachable', describe(error));
       throw error;
     }
