@@ -60,7 +60,7 @@ test('finds resources in the discovery', async () => {
   expect([hasMetrics, hasAdmissionPolicies]).toEqual([{ value: true }, { value: false }]);
 });
 
-test('reports as unknown what it may not read or does not understand, and reads the rest', async () => {
+test('reports facts that it cannot read or does not understand as unknown, and reads the rest', async () => {
   const forbidden = new ApiError('GET /api/v1/nodes', 403, 'Forbidden', 'cannot list nodes');
   const { client } = clusterWith({
     Node: forbidden,

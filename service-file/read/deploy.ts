@@ -23,8 +23,8 @@ export function readReplicas(fields: Fields, deploy: Fields | undefined, problem
 }
 
 /**
- * Returns whether the file says that a service is restarted when it exits; undefined if it does not say. `restart`
- * takes precedence over `deploy.restart_policy`, and the job modes of deploy.mode count too.
+ * Returns whether the file restarts a service when it exits; undefined if the file does not determine it. `restart` takes
+ * precedence over `deploy.restart_policy`, and the job modes of deploy.mode count too.
  */
 export function readRestarts(fields: Fields, deploy: Fields | undefined, problems: Problems): boolean | undefined {
   const mode = deploy && optional(deploy, 'mode', (node) => readMode(node, problems), problems);

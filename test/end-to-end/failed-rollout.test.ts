@@ -37,10 +37,10 @@ async function reportsAndRecovers(): Promise<void> {
   const log = await logOf(harness, id);
   expect(log).toContain('the last lines that web wrote before it exited');
   expect(log.split('\n')).toContain('cannot start');
-  await harness.push('shop', 'crashing', { 'web/title.txt': 'Mended\n' });
+  await harness.push('shop', 'crashing', { 'web/title.txt': 'Fixed\n' });
   await harness.client.send('POST', `/api/environment/${id}/build`);
   const { weburl } = await harness.built(id);
-  await pageWith(weburl, 'Mended');
+  await pageWith(weburl, 'Fixed');
 }
 
 async function reportsHealthCheck(): Promise<void> {

@@ -56,6 +56,15 @@ describe('a retired word', () => {
     ['of another meaning in a message', "throw new Error('there is no label');", []],
     ['in an address', "connect('http://party.example');", []],
     ['in a type of arguments', 'interface SourceParts {}', ['SourceParts']],
+    ['in a text of one word', "startHarness('life');", ['life']],
+    ['in a text that is not a word', "connect('/life/told');", []],
+    ['as a permission', 'if (mayRead) apiMayImport();', ['mayRead', 'apiMayImport']],
+    ['as a possibility', 'if (mayBeStale) reload();', []],
+    ['in two words of a name', 'const byHand = 1;', ['byHand']],
+    ['with a prefix', 'const unsaidMs = 1;', ['unsaidMs']],
+    ['in a reason', '// Refused, for too many wait.', [', for too many wait']],
+    ['in a reason with a subject', '// Closed, for the policies let nobody in.', [', for the policies let']],
+    ['of another meaning after a comma', '// A page, for the parts that have results.', []],
     ['as a part of a longer word', 'const returned = lifetime(almost);', []],
   ])('%s', (_where, text, expected) => {
     expect(retiredWords('a.ts', text).map(({ found }) => found)).toEqual(expected);
@@ -64,6 +73,14 @@ describe('a retired word', () => {
   test('is found in the name of a file', () => {
     expect(retiredWords('operator/life-builds.test.ts', '')).toMatchObject([
       { line: 0, use: 'lifecycle or simulation' },
+    ]);
+  });
+
+  test('is found in keys and names of YAML', () => {
+    const text = 'variables:\n  - name: place\n    mostBuilds: 1\n    name: "place"\n    value: place\n';
+    expect(retiredWords('a.yaml', text).map(({ line, found }) => [line, found])).toEqual([
+      [2, 'place'],
+      [3, 'mostBuilds'],
     ]);
   });
 

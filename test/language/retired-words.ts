@@ -18,7 +18,7 @@ const parts: readonly (readonly [RegExp, string])[] = [
   [/^shortest$/, 'min'],
   [/^turns?$/, 'fair queue, flow or transition'],
   [/^part(y|ies)$/, 'tenant or flow'],
-  [/^(told|tell|tells|said)$/, 'report, record or set'],
+  [/^(told|tell|tells|said|unsaid|untold)$/, 'report, record or set'],
   [/^troubled?s?$/, 'diagnosis or failure'],
   [/^wish(es|ed)?$/, 'follow request'],
   [/^verdicts?$/, 'readiness'],
@@ -36,6 +36,8 @@ const parts: readonly (readonly [RegExp, string])[] = [
 const names: readonly (readonly [RegExp, string])[] = [
   [/^[A-Z]\w+(Parts|Dependencies)$/, 'the suffix Options'],
   [/lookAgain|looksAgain|nextLook/, 'requeue'],
+  [/[bB]yHand/, 'manually'],
+  [/(^m|[a-z]M)ay(Do|See|Read|Write|Sign|Import)/, 'can, permits'],
 ];
 
 /** Phrases of comments, messages and documentation. */
@@ -52,6 +54,20 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\blook(s|ed|ing)? (at (it |them )?)?again\b/i, 'requeue, reconcile'],
   [/\b(come|comes|came|coming) up\b/i, 'become ready'],
   [/\bstruck\b/i, 'injected'],
+  [/\bstrikes?\b/i, 'fault'],
+  [/\bsaid\b/i, 'report, record, set'],
+  [/\bsigns? of life\b/i, 'keepalive, heartbeat'],
+  [/\bmade here\b/i, 'built locally'],
+  [
+    /\b(tak(e|es|ing)|mov(e|es)|keep|keeps) (its|their) places?\b|\b(its|their) places? (moves?|in the queue)\b/i,
+    'position, slot',
+  ],
+  [/\bmay not (see|read|write|do|view)\b/i, 'cannot'],
+  [/\bwhoever may\b/i, 'users who can'],
+  [
+    /, for (there|they|nobody|nothing|(the|its|their|too) (\w+ )?(?!that\b|which\b)\w+) (is|are|was|were|has|have|had|let|lets|wait|waits|needs?|can|cannot)\b/i,
+    'because',
+  ],
   [/\bby REST\b/, 'through the REST API'],
   [/\bby hand\b/i, 'manually'],
   [/\bwho may\b/i, 'who can'],
@@ -67,11 +83,14 @@ const token =
 /** Finds the retired words in a file's name and text. Identifiers are checked in TypeScript alone. */
 export function retiredWords(file: string, text: string): Finding[] {
   const found = nameFindings(basename(file).replace(/\.[a-z]+$/, '')).map((one) => ({ ...one, file, line: 0 }));
+  if (/\.ya?ml$/.test(file)) found.push(...yamlNameFindings(file, text));
   if (!/\.[cm]?tsx?$/.test(file)) return [...found, ...phraseFindings(file, text, 1)];
   let line = 1;
   for (const [piece] of text.matchAll(token)) {
     if (/^['"`]|^\/[/*]/.test(piece)) {
       if (piece.includes(' ')) found.push(...phraseFindings(file, piece.replace(/\$\{[^}\n]*\}/g, '…'), line));
+      else if (/^'[A-Za-z][\w-]*'$/.test(piece))
+        found.push(...nameFindings(piece.slice(1, -1)).map((one) => ({ ...one, file, line })));
       for (const [expression] of piece.startsWith('`') ? piece.matchAll(/\$\{[^}]*\}/g) : [])
         for (const [name] of expression.matchAll(/[A-Za-z_$][\w$]*/g))
           found.push(...nameFindings(name).map((one) => ({ ...one, file, line })));
@@ -81,6 +100,15 @@ export function retiredWords(file: string, text: string): Finding[] {
     line += piece.split('\n').length - 1;
   }
   return found;
+}
+
+/** Finds retired words in keys, and in values of `name`. */
+function yamlNameFindings(file: string, text: string): Finding[] {
+  return text.split('\n').flatMap((line, index) => {
+    const [, key = '', value = ''] = /^[\s-]*([A-Za-z][\w-]*):(?: +([A-Za-z][\w-]*) *$)?/.exec(line) ?? [];
+    const names = key === 'name' ? [value] : [key];
+    return names.flatMap((name) => nameFindings(name).map((one) => ({ ...one, file, line: index + 1 })));
+  });
 }
 
 function nameFindings(name: string): Pick<Finding, 'found' | 'use'>[] {

@@ -128,7 +128,7 @@ describe('a list of pull requests that cannot be read', () => {
   });
 
   test('for lack of permissions is reported like any refusal', async () => {
-    const refused = new SourceRefusedError('Forbidden', 'the token may not read pull requests');
+    const refused = new SourceRefusedError('Forbidden', 'the token has no permission to read pull requests');
     await expect(read(refused, [])).rejects.toThrow(refused);
   });
 });

@@ -88,5 +88,5 @@ test.each<[string, Partial<World>, boolean]>([
   ['it does not exist', {}, false],
 ])('seeds nothing from a label while %s', async (_, there, isThere) => {
   const { reusables } = world(there, isThere);
-  expect(await reusables.whilePublished(shop, 'base', () => Promise.resolve('begun'))).toBeUndefined();
+  expect(await reusables.whilePublished(shop, 'base', () => Promise.resolve('started'))).toBeUndefined();
 });

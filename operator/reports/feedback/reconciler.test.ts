@@ -99,7 +99,7 @@ test('reports a token without write permission once, and tries again for the nex
   let tries = 0;
   const setStatus = () => {
     tries++;
-    return Promise.reject(new SourceRefusedError('Forbidden', 'the token may not write statuses at git.example.com'));
+    return Promise.reject(new SourceRefusedError('Forbidden', 'the token has no permission to write statuses'));
   };
   const { environment, repository, requests, written, reconcile, reported } = world({ host: { setStatus } });
   await reconcile();
@@ -107,7 +107,7 @@ test('reports a token without write permission once, and tries again for the nex
   expect(tries).toBe(1);
   expect(requests).toEqual(['comment by its marker']);
   expect(reported()).toMatchObject({ status: 'False', reason: 'Forbidden' });
-  expect(reported()?.message).toContain('the token may not write statuses at git.example.com');
+  expect(reported()?.message).toContain('the token has no permission to write statuses');
   repository.metadata.generation = 2;
   await reconcile();
   expect(tries).toBe(2);

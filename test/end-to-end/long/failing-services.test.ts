@@ -8,7 +8,7 @@ let harness: Harness;
 let repository: string;
 
 beforeAll(async () => {
-  harness = await startHarness('trouble');
+  harness = await startHarness('failing');
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
 }, 60_000);
 
@@ -24,8 +24,8 @@ testsSideBySide(
 );
 
 async function reportsEachService(): Promise<void> {
-  await harness.push('shop', 'troubled', { 'compose.yaml': failingServicesFile() });
-  const id = await harness.spawn(repository, 'troubled');
+  await harness.push('shop', 'failing', { 'compose.yaml': failingServicesFile() });
+  const id = await harness.spawn(repository, 'failing');
   const environment = await harness.stalled(id);
   const message = conditionOf(environment, 'Built')?.message ?? '';
   for (const { words } of Object.values(FAILING_SERVICES)) expect(message).toMatch(words);
