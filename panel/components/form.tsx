@@ -1,8 +1,11 @@
-import { h, type ComponentChildren, type JSX, type TargetedInputEvent } from 'preact';
-import { useId } from 'preact/hooks';
+import { createContext, h, type ComponentChildren, type JSX, type TargetedInputEvent } from 'preact';
+import { useContext, useId } from 'preact/hooks';
 import { faultOf } from '../api/errors.ts';
 import type { Action } from '../state/action.ts';
 import { ErrorNote } from './error-note.tsx';
+
+/** The action of the form around a field, whose error can concern the field's value. */
+const FormAction = createContext<Action | undefined>(undefined);
 
 export interface FormProps {
   action: Action;
@@ -25,7 +28,7 @@ export function Form({ action, children, verb, more, isDisabled = false, label }
         action.run();
       }}
     >
-      {children}
+      <FormAction.Provider value={action}>{children}</FormAction.Provider>
       <ErrorNote error={action.error.value} />
       <div class="buttons">
         {more}
@@ -41,14 +44,13 @@ export interface FieldProps {
   label: string;
   name: string;
   hint?: ComponentChildren;
-  action?: Action;
   children: (props: { id: string; name: string; 'aria-describedby': string; 'aria-invalid': boolean }) => JSX.Element;
 }
 
 /** A labelled control with the error of its value. */
-export function Field({ label, name, hint, action, children }: FieldProps): JSX.Element {
+export function Field({ label, name, hint, children }: FieldProps): JSX.Element {
   const id = useId();
-  const fault = faultOf(action?.error.value, name);
+  const fault = faultOf(useContext(FormAction)?.error.value, name);
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -74,7 +76,7 @@ export interface TextFieldProps extends Omit<FieldProps, 'children'> {
 export function TextField(props: TextFieldProps): JSX.Element {
   const { value, onInput, type = 'text', autocomplete, isRequired = false, isMonospace = false } = props;
   return (
-    <Field label={props.label} name={props.name} hint={props.hint} {...(props.action && { action: props.action })}>
+    <Field label={props.label} name={props.name} hint={props.hint}>
       {(control) =>
         // JSX types do not accept a variable `type`, so the element is created with h().
         h('input', {
@@ -103,7 +105,7 @@ export interface SelectFieldProps<Value extends string> extends Omit<FieldProps,
 export function SelectField<Value extends string>(props: SelectFieldProps<Value>): JSX.Element {
   const { value, options, onInput } = props;
   return (
-    <Field label={props.label} name={props.name} hint={props.hint} {...(props.action && { action: props.action })}>
+    <Field label={props.label} name={props.name} hint={props.hint}>
       {(control) => (
         <select
           {...control}

@@ -5,7 +5,6 @@ import { send } from '../api/client.ts';
 import { asRequestError, sentenceOf } from '../api/errors.ts';
 import type { EnvironmentItem, EnvironmentPage } from '../api/items.ts';
 import { repositoryPath } from '../api/paths.ts';
-import type { Action } from '../state/action.ts';
 import { bareName, refsOf } from '../view/ref-choice.ts';
 import { shownState } from '../view/shown-state.ts';
 import { visibleText } from '../view/visible-text.ts';
@@ -24,11 +23,10 @@ export interface RefFieldProps {
   onChoose: (item: EnvironmentItem) => void;
   /** Called with the known refs that match the typed text. */
   onFound: (items: readonly EnvironmentItem[]) => void;
-  action: Action;
 }
 
 /** A field for a ref, typed or chosen from the refs of the repository. The list is beside the field and does not cover it. */
-export function RefField({ repository, value, onInput, onChoose, onFound, action }: RefFieldProps): JSX.Element {
+export function RefField({ repository, value, onInput, onChoose, onFound }: RefFieldProps): JSX.Element {
   const list = useId();
   const found = useSignal<readonly EnvironmentItem[]>([]);
   const foundFor = useSignal('');
@@ -83,7 +81,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound, action
     choose(item);
   };
   return (
-    <Field label="Ref" name="gitRef.name" action={action} hint={message.value}>
+    <Field label="Ref" name="gitRef.name" hint={message.value}>
       {(control) => (
         <>
           <input

@@ -167,7 +167,6 @@ function EditVariable({
             name="name"
             value={name.value}
             onInput={(text) => (name.value = text)}
-            action={action}
             isMonospace
             isRequired
             hasFocus
@@ -176,7 +175,6 @@ function EditVariable({
         <Field
           label="Value"
           name="value"
-          action={action}
           hint={variable?.secret === true ? 'Empty keeps the current value.' : undefined}
         >
           {(control) => (

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { send } from '../api/client.ts';
 import { Confirm } from '../components/confirm.tsx';
+import { PasswordField } from '../components/credential-fields.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { useAction } from '../state/action.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
@@ -49,26 +50,19 @@ function ChangePassword({ email }: { email: string }): JSX.Element {
       <h2>Password</h2>
       <Form action={action} verb="Change the password" label="Password">
         <input type="email" autocomplete="username" value={email} readOnly hidden />
-        <TextField
+        <PasswordField
           label="Current password"
           name="currentPassword"
-          type="password"
-          autocomplete="current-password"
           value={currentPassword.value}
           onInput={(text) => (currentPassword.value = text)}
-          action={action}
-          isRequired
         />
-        <TextField
+        <PasswordField
           label="New password"
           name="newPassword"
-          type="password"
-          autocomplete="new-password"
+          isNew
           value={newPassword.value}
           onInput={(text) => (newPassword.value = text)}
-          action={action}
           hint="10 to 200 characters. Your other logins end; API tokens stay valid."
-          isRequired
         />
       </Form>
     </section>
@@ -92,7 +86,6 @@ function AcceptInvitation(): JSX.Element {
           name="invitation"
           value={invitation.value}
           onInput={(text) => (invitation.value = text)}
-          action={action}
           hint="The text after invitation= in the link that you got."
           isMonospace
           isRequired
@@ -128,11 +121,8 @@ function DeleteAccount({ email }: { email: string }): JSX.Element {
             Deletes the account <b>{email}</b> with its logins, API tokens and memberships. Groups without members are
             deleted.
           </p>
-          <TextField
-            label="Password"
-            name="password"
-            type="password"
-            autocomplete="current-password"
+          <PasswordField
+            isRequired={false}
             value={password.value}
             onInput={(text) => (password.value = text)}
             hint="Empty if you sign in with OpenID Connect alone."

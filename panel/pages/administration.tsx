@@ -119,7 +119,6 @@ function Invite({ onChange }: { onChange: () => void }): JSX.Element {
           type="email"
           value={email.value}
           onInput={(text) => (email.value = text)}
-          action={action}
           isRequired
         />
       </Form>

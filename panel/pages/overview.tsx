@@ -192,7 +192,6 @@ function CreateGroup({ onClose }: { onClose: () => void }): JSX.Element {
           name="name"
           value={name.value}
           onInput={(text) => (name.value = text)}
-          action={action}
           hint="The id of the group is derived from it and does not change."
           isRequired
           hasFocus

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { PasswordField } from '../components/credential-fields.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { useAction } from '../state/action.ts';
@@ -37,16 +38,7 @@ export function SignInAgain(): JSX.Element {
           value={known}
           onInput={() => undefined}
         />
-        <TextField
-          label="Password"
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          value={password.value}
-          onInput={(text) => (password.value = text)}
-          isRequired
-          hasFocus
-        />
+        <PasswordField value={password.value} onInput={(text) => (password.value = text)} hasFocus />
       </Form>
       {methods?.oidc !== undefined && (
         <p>

@@ -72,7 +72,6 @@ export function DevicePage(): JSX.Element | null {
             name="userCode"
             value={code.value}
             onInput={(text) => (code.value = text)}
-            action={check}
             isMonospace
             isRequired
             hasFocus

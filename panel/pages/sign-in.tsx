@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { localReturn } from '../api/paths.ts';
+import { EmailField, PasswordField } from '../components/credential-fields.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { Logo } from '../components/icons.tsx';
 import { useAction } from '../state/action.ts';
@@ -56,25 +57,8 @@ function Password(): JSX.Element {
   const action = useAction(() => signIn(email.value, password.value));
   return (
     <Form action={action} verb="Sign in" label="Sign in">
-      <TextField
-        label="E-mail address"
-        name="email"
-        type="email"
-        autocomplete="username"
-        value={email.value}
-        onInput={(text) => (email.value = text)}
-        isRequired
-        hasFocus
-      />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autocomplete="current-password"
-        value={password.value}
-        onInput={(text) => (password.value = text)}
-        isRequired
-      />
+      <EmailField value={email.value} onInput={(text) => (email.value = text)} hasFocus />
+      <PasswordField value={password.value} onInput={(text) => (password.value = text)} />
     </Form>
   );
 }
@@ -93,34 +77,18 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
   const action = useAction(() => register(email.value, password.value, invitation.value.trim()));
   return (
     <Form action={action} verb="Register" label="Register">
-      <TextField
-        label="E-mail address"
-        name="email"
-        type="email"
-        autocomplete="username"
-        value={email.value}
-        onInput={(text) => (email.value = text)}
-        action={action}
-        isRequired
-        hasFocus
-      />
-      <TextField
-        label="Password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
+      <EmailField value={email.value} onInput={(text) => (email.value = text)} hasFocus />
+      <PasswordField
+        isNew
         value={password.value}
         onInput={(text) => (password.value = text)}
-        action={action}
         hint="10 to 200 characters."
-        isRequired
       />
       <TextField
         label="Invitation"
         name="invitation"
         value={invitation.value}
         onInput={(text) => (invitation.value = text)}
-        action={action}
         hint={methods && policies[methods.registration]}
         isMonospace
       />

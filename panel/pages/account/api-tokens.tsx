@@ -124,14 +124,7 @@ function CreateToken(): JSX.Element {
       <details>
         <summary>Create an API token</summary>
         <Form action={action} verb="Create" label="Create an API token">
-          <TextField
-            label="Name"
-            name="name"
-            value={name.value}
-            onInput={(text) => (name.value = text)}
-            action={action}
-            isRequired
-          />
+          <TextField label="Name" name="name" value={name.value} onInput={(text) => (name.value = text)} isRequired />
           <SelectField
             label="Access"
             name="scopes.access"
@@ -144,7 +137,6 @@ function CreateToken(): JSX.Element {
             name="scopes"
             value={reach.value}
             onInput={(text) => (reach.value = text)}
-            action={action}
             placeholder="all"
             hint="Ids, such as acme or acme.shop. Empty for all that you see."
           />
@@ -154,7 +146,6 @@ function CreateToken(): JSX.Element {
             type="number"
             value={days.value}
             onInput={(text) => (days.value = text)}
-            action={action}
             isRequired
           />
         </Form>

@@ -33,7 +33,7 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
               )}
             </p>
             <Form action={action} verb="Set" label="Time to live">
-              <TtlField value={text.value} onInput={(value) => (text.value = value)} action={action} />
+              <TtlField value={text.value} onInput={(value) => (text.value = value)} />
             </Form>
             <Command
               text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}${environmentPath(id)}/ttl -d '{"ttl": 43200}'`}

@@ -28,28 +28,19 @@ export function Ttl({ environment, onClose }: { environment: EnvironmentView; on
           </button>
         }
       >
-        <TtlField value={text.value} onInput={(value) => (text.value = value)} action={action} />
+        <TtlField value={text.value} onInput={(value) => (text.value = value)} />
       </Form>
     </Dialog>
   );
 }
 
-export function TtlField({
-  value,
-  onInput,
-  action,
-}: {
-  value: string;
-  onInput: (text: string) => void;
-  action: Parameters<typeof TextField>[0]['action'] & object;
-}): JSX.Element {
+export function TtlField({ value, onInput }: { value: string; onInput: (text: string) => void }): JSX.Element {
   return (
     <TextField
       label="Time to live"
       name="ttl"
       value={value}
       onInput={onInput}
-      action={action}
       hint="Counted from now: 12h, 7d, or 0 for none. After it the contents are deleted."
       isRequired
     />

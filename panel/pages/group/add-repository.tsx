@@ -106,7 +106,6 @@ export function AddRepository({ group, onClose }: { group: string; onClose: () =
           name="name"
           value={name.value}
           onInput={(text) => (name.value = text)}
-          action={action}
           isRequired
           hasFocus
         />
@@ -119,7 +118,6 @@ export function AddRepository({ group, onClose }: { group: string; onClose: () =
             autocomplete={parameter.isSecret ? 'new-password' : 'off'}
             value={values.value[parameter.name] ?? ''}
             onInput={(text) => (values.value = { ...values.value, [parameter.name]: text })}
-            action={action}
             hint={parameter.hint}
             isRequired={parameter.isOptional !== true}
           />

@@ -144,7 +144,6 @@ function AddMember({ id, onChange }: Omit<MembersProps, 'members'>): JSX.Element
             type="email"
             value={email.value}
             onInput={(text) => (email.value = text)}
-            action={action}
             isRequired
           />
           <SelectField

@@ -93,7 +93,6 @@ export function ReusableEnvironments({
             name="reusable"
             value={label.value}
             onInput={(text) => (label.value = text)}
-            action={action}
             isRequired
           />
           <SelectField

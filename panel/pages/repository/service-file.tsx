@@ -103,7 +103,7 @@ function Editor({ id, saved }: { id: string; saved: RepositorySettingsView['serv
           options={modes}
           onInput={(value) => (mode.value = value)}
         />
-        <Field label="Service file" name="serviceFile.serviceFile" action={action} hint="Compose YAML.">
+        <Field label="Service file" name="serviceFile.serviceFile" hint="Compose YAML.">
           {(control) => (
             <textarea
               {...control}

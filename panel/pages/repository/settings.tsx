@@ -71,7 +71,6 @@ function Rename({ repository }: { repository: RepositoryHead }): JSX.Element {
           name="name"
           value={name.value}
           onInput={(text) => (name.value = text)}
-          action={action}
           hint={`The id ${repository.id} does not change.`}
           isRequired
         />
@@ -99,7 +98,6 @@ function Lifetime({ settings, save }: SettingsProps): JSX.Element {
           name="environmentTTL"
           value={ttl.value}
           onInput={(text) => (ttl.value = text)}
-          action={action}
           placeholder="none"
           hint="After it the contents of an environment are deleted: 12h or 7d. Empty for none."
         />
@@ -135,7 +133,6 @@ function Schedule({ settings: { scheduledRebuild }, save }: SettingsProps): JSX.
               type="time"
               value={hour.value}
               onInput={(text) => (hour.value = text)}
-              action={action}
               isRequired
             />
             <TextField
@@ -143,7 +140,6 @@ function Schedule({ settings: { scheduledRebuild }, save }: SettingsProps): JSX.
               name="scheduledRebuild.timeZone"
               value={timeZone.value}
               onInput={(text) => (timeZone.value = text)}
-              action={action}
               hint="A name of the IANA time zone database, such as Europe/Berlin."
               isRequired
             />
@@ -186,7 +182,6 @@ function SyncSettings({ settings, save }: SettingsProps): JSX.Element {
           type="number"
           value={tags.value}
           onInput={(text) => (tags.value = text)}
-          action={action}
           hint="0 to 100."
         />
         <TextField
@@ -195,7 +190,6 @@ function SyncSettings({ settings, save }: SettingsProps): JSX.Element {
           type="number"
           value={interval.value}
           onInput={(text) => (interval.value = text)}
-          action={action}
           placeholder="as in the installation"
         />
       </Form>

@@ -76,7 +76,6 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
             const only = typeOfName(items, ref.value);
             if (only !== undefined && chosen.value === undefined) type.value = only;
           }}
-          action={action}
         />
         <SelectField
           label="Type of ref"
@@ -107,7 +106,6 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
             name="name"
             value={name.value}
             onInput={(text) => (name.value = text)}
-            action={action}
             hint="For people; optional."
           />
         )}
@@ -116,7 +114,6 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
           name="ttl"
           value={ttl.value}
           onInput={(text) => (ttl.value = text)}
-          action={action}
           placeholder="as in the repository's settings"
           hint="After it the contents are deleted: 12h, 7d, or 0 for none."
         />
