@@ -12,6 +12,7 @@ import type { LogRoutesOptions } from './environments/log-routes.ts';
 import type { ResultsTester } from './environments/test-results.ts';
 import type { WriteBudgetRedis } from './limits/write-budget.ts';
 import type { UserServicesOptions } from './users/user-services.ts';
+import type { SnapshotRedis } from './repositories/ref-snapshots.ts';
 import type { ReplayRedis } from './webhooks/replays.ts';
 import type { StoreFactory } from './limits/rate-limit.ts';
 import type { WebSockets } from './http/web-sockets.ts';
@@ -39,6 +40,7 @@ export interface AppOptions {
   written: WrittenRedis;
   replays: ReplayRedis;
   writeBudget: WriteBudgetRedis;
+  snapshots: SnapshotRedis;
   limitStores: StoreFactory;
   passwords: Passwords;
   logReader: LogRoutesOptions['reader'];

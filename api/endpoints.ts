@@ -10,6 +10,7 @@ import { overviewRoutes } from './overview/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { reusableRoutes } from './repositories/reusable-routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
+import { rulesRoutes } from './repositories/rules-routes.ts';
 import { repositorySettingsRoutes } from './repositories/settings-routes.ts';
 import { checkRoutes } from './service-file-check/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -57,6 +58,7 @@ export function createEndpoints(
     ...reusableRoutes({ directory, cluster }),
     ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),
     ...repositorySettingsRoutes(settings),
+    ...rulesRoutes({ directory, snapshots: services.snapshots }),
     ...checkRoutes({ directory, checker, ownVariables, ...checked }),
     ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
     ...testsRoutes({ directory, environments, results }),

@@ -66,6 +66,7 @@ const app = createApp({
   written: redis,
   replays: redis,
   writeBudget: redis,
+  snapshots: redis,
   limitStores: redisStores(redis),
   passwords,
   logReader,

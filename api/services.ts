@@ -18,6 +18,7 @@ import { limitMetrics } from './limits/limit-metrics.ts';
 import { memoryBudget } from './limits/memory-budget.ts';
 import { EVENT_STREAMS, LOG_STREAMS, viewers } from './limits/viewers.ts';
 import { budgetedWriter, WriteBudget } from './limits/write-budget.ts';
+import { RefSnapshots } from './repositories/ref-snapshots.ts';
 import { RepositoryService } from './repositories/repository-service.ts';
 import { ServiceFileTexts } from './repositories/service-file-texts.ts';
 import { ServiceFileChecker } from './service-file-check/checker.ts';
@@ -66,6 +67,7 @@ export function createServices(options: AppOptions) {
     eventViewers: viewers(EVENT_STREAMS, metrics, registry),
     hub: changeHub(options),
     checker: new ServiceFileChecker(metrics),
+    snapshots: new RefSnapshots(options.snapshots),
     ...webhookServices(options, cluster),
   };
 }

@@ -154,8 +154,21 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'settings [args...]',
         summary: 'show settings, or change them: [REPO] NAME=VALUE…, such as sync.newestTags=3',
+        options: [
+          [
+            '--rules <file>',
+            'replace the rules for automatic environments by those of a YAML file; - reads standard input',
+          ],
+        ],
         needsServer: 'with kubectl, edit the spec of the Repository',
         load: async () => (await repos()).settings,
+      },
+      {
+        usage: 'rules [repo]',
+        summary: 'show which refs the rules for automatic environments match, and why',
+        options: [['--file <file>', 'try the rules of a YAML file, without saving them; - reads standard input']],
+        needsServer: 'with kubectl, read status.sync of the Repository; spec.sync.dryRun tries rules',
+        load: async () => (await import('./commands/rules.ts')).rules,
       },
     ],
   },

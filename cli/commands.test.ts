@@ -185,6 +185,56 @@ test('shows and changes settings', async () => {
   expect((await run('repo settings acme.shop')).out).toContain('environmentTTL: 3600');
 });
 
+describe('rules for automatic environments', () => {
+  const file = () => join(folder, 'rules.yaml');
+  const text = '- branches: [main]\n- pullRequests: { labels: [preview] }\n  environment: built\n';
+  beforeEach(async () => {
+    writeFileSync(file(), text);
+    await api.listRefs('shop', {
+      branches: ['dev', 'main'],
+      pullRequests: [{ number: 7, labels: ['preview'], isFork: false }],
+      leftOut: { branches: 2, tags: 0, pullRequests: 0 },
+    });
+  });
+
+  test('are tried as a table that says why, and not saved', async () => {
+    const { code, out, err } = await run(`repo rules acme.shop --file ${file()}`);
+    expect([code, out]).toEqual([
+      0,
+      [
+        'REF              RULE   CREATES   WHY',
+        'dev              -      none      rule 1: the name matches none of its branches',
+        'main             1      exists    rule 1: the name matches main',
+        'pull request 7   2      built     rule 2: has the label preview, comes from the repository',
+        '',
+      ].join('\n'),
+    ]);
+    expect(err).toContain(
+      'rule 1 matches 1 refs, rule 2 matches 1 refs, no rule matches 1\n2 more refs are not shown\n',
+    );
+    expect((await run('repo rules acme.shop')).out).toMatch(/^dev +- +empty +there are no rules$/m);
+  });
+
+  test('are saved from a file beside other settings, also as the value of rules', async () => {
+    writeFileSync(file(), `rules:\n${text}`);
+    const saved = await run(`repo settings acme.shop --rules ${file()} sync.newestTags=3 -o json`);
+    expect(JSON.parse(saved.out)).toMatchObject({
+      sync: { newestTags: 3, rules: [{ branches: ['main'], environment: 'empty' }, { environment: 'built' }] },
+    });
+    expect((await run('repo rules acme.shop -o name')).out).toBe('dev\nmain\n7\n');
+    expect((await run('repo settings acme.shop sync.rules=null')).out).not.toContain('rules');
+  });
+
+  test.each([
+    ['no: list', 'contains no list of rules'],
+    ['a: [', 'is not valid YAML'],
+  ])('that are %s are refused', async (content, message) => {
+    writeFileSync(file(), content);
+    const refused = await run(`repo rules acme.shop --file ${file()}`);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
 test('sends any request', async () => {
   expect((await run('api GET groups')).out).toBe('[\n  {\n    "id": "acme",\n    "name": "acme"\n  }\n]\n');
   const refused = await run('api POST groups -F name=!!!');

@@ -1,4 +1,11 @@
-import type { ApiTokenView, GroupItem, ListedEnvironment, ListedRepository, VariableView } from './api/types.ts';
+import type {
+  ApiTokenView,
+  GroupItem,
+  ListedEnvironment,
+  ListedRepository,
+  RulesCheckView,
+  VariableView,
+} from './api/types.ts';
 import { age } from './output/duration.ts';
 import type { Shown } from './output/print.ts';
 
@@ -72,5 +79,16 @@ export const SHOWN_VARIABLES: Shown<VariableView & { from?: string }> = {
     { title: 'VISIBILITY', value: ({ visibility }) => visibility },
     { title: 'SET IN', value: ({ from }) => from },
     { title: 'ERROR', value: ({ error }) => error, isWide: true },
+  ],
+};
+
+export const SHOWN_RULE_REFS: Shown<RulesCheckView['refs'][number]> = {
+  name: ({ name }) => name,
+  columns: [
+    { title: 'REF', value: ({ type, name }) => (type === 'branch' ? name : `${type} ${name}`) },
+    { title: 'RULE', value: ({ rule }) => rule },
+    { title: 'CREATES', value: ({ environment, id }) => (id === undefined ? environment : 'exists') },
+    { title: 'WHY', value: ({ why }) => why },
+    { title: 'ENVIRONMENT', value: ({ id }) => id, isWide: true },
   ],
 };

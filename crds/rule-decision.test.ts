@@ -191,6 +191,7 @@ describe('refuses', () => {
     ['another environment', [{ tags: ['*'], environment: 'asleep' }], '0.environment'],
     ['21 rules', Array(21).fill({ tags: ['*'] }), ''],
     ['51 patterns', Array(3).fill({ branches: Array(17).fill('*') }), ''],
+    ['1001 characters', Array(11).fill({ branches: ['a'.repeat(91)] }), ''],
   ])('%s', (_what, rules, path) => {
     const { error } = syncRulesSchema.safeParse(rules);
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);

@@ -7,8 +7,8 @@ export type RuleEnvironment = (typeof RULE_ENVIRONMENTS)[number];
 /** Maximum number of rules of a Repository. */
 export const MAX_RULES = 20;
 const maxListed = 20;
-/** Maximum number of patterns in all rules of a Repository: each is compared with up to 100,000 refs in each sync. */
-const maxPatterns = 50;
+/** Maximum of all rules of a Repository: each pattern is compared with up to 100,000 refs in each sync. */
+const max = { patterns: 50, characters: 1000 };
 
 const notPattern =
   'must be a pattern of names such as release/**, without spaces, backslashes, brackets or a leading exclamation mark; exclusions belong in exclude';
@@ -72,24 +72,38 @@ const ruleSchema = z
   });
 export type SyncRule = z.infer<typeof ruleSchema>;
 
-const lists = ['branches', 'tags', 'exclude', 'pullRequests.targetBranches'] as const;
-const sizes = lists.map((list) => {
-  const parent = list.includes('.') ? 'has(rule.pullRequests) && ' : '';
-  return `(${parent}has(rule.${list}) ? rule.${list}.size() : 0)`;
-});
-const tooManyPatterns = `all rules together can have ${maxPatterns} patterns`;
+const tooManyPatterns = `all rules together can have ${max.patterns} patterns of ${max.characters} characters`;
+
+/** Returns a CEL expression of the sum of what `size` names for each list of patterns. */
+function sumOf(size: (list: string) => string): string {
+  const sizes = [
+    ...['branches', 'tags', 'exclude'].map((name) => `(has(rule.${name}) ? ${size(`rule.${name}`)} : 0)`),
+    `(has(rule.pullRequests) && has(rule.pullRequests.targetBranches) ? ${size('rule.pullRequests.targetBranches')} : 0)`,
+  ];
+  return `self.map(rule, ${sizes.join(' + ')}).sum()`;
+}
 
 export const syncRulesSchema = z
   .array(ruleSchema)
   .max(MAX_RULES)
-  .refine((rules) => rules.reduce((sum, rule) => sum + patternsOf(rule), 0) <= maxPatterns, { error: tooManyPatterns })
+  .refine(
+    (rules) => {
+      const all = rules.flatMap(patternsOf);
+      return all.length <= max.patterns && all.join('').length <= max.characters;
+    },
+    { error: tooManyPatterns },
+  )
   .meta({
     'x-kubernetes-list-type': 'atomic',
     'x-kubernetes-validations': [
-      { rule: `self.map(rule, ${sizes.join(' + ')}).sum() <= ${maxPatterns}`, message: tooManyPatterns },
+      { rule: `${sumOf((list) => `${list}.size()`)} <= ${max.patterns}`, message: tooManyPatterns },
+      {
+        rule: `${sumOf((list) => `${list}.map(pattern, pattern.size()).sum()`)} <= ${max.characters}`,
+        message: tooManyPatterns,
+      },
     ],
   });
 
-function patternsOf({ branches = [], tags = [], exclude = [], pullRequests }: SyncRule): number {
-  return branches.length + tags.length + exclude.length + (pullRequests?.targetBranches?.length ?? 0);
+function patternsOf({ branches = [], tags = [], exclude = [], pullRequests }: SyncRule): string[] {
+  return [...branches, ...tags, ...exclude, ...(pullRequests?.targetBranches ?? [])];
 }

@@ -110,8 +110,8 @@ describe.each(withBody)('$method $path', (route) => {
   });
 });
 
-/** Sign-ins of programs are in Redis alone. */
-const withoutCluster = (path: string) => /\/(device|authorizations)\b/.test(path);
+/** Sign-ins of programs, and the refs that syncs listed, are in Redis alone. */
+const withoutCluster = (path: string) => /\/(device|authorizations|rules)\b/.test(path);
 
 describe.each(withBody.filter(({ path }) => !withoutCluster(path)))('$method $path', (route) => {
   test('answers 503 while the cluster cannot be reached', async () => {

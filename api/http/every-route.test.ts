@@ -26,7 +26,11 @@ interface Document {
 const elsewhere = ['post /api/user/password', 'post /api/user/invitation', 'delete /api/user', 'get /api/events'];
 
 /** Logs out, or creates and shows only what belongs to the caller. */
-const readsOnly = new Set(['/api/user/logout', '/api/repository/acme.shop/check']);
+const readsOnly = new Set([
+  '/api/user/logout',
+  '/api/repository/acme.shop/check',
+  '/api/repository/acme.shop/rules/check',
+]);
 const writing = ROUTES.filter(({ method, path }) => method !== 'get' && !readsOnly.has(path));
 const reading = ROUTES.filter(({ method }) => method === 'get');
 

@@ -7,6 +7,7 @@ import {
   SERVICE_FILE_MODES,
   type Repository,
 } from '../../crds/repository.ts';
+import { syncRulesSchema } from '../../crds/sync-rules.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
 import { MAX_TTL_SECONDS } from '../environments/environment-parameters.ts';
 import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
@@ -59,6 +60,10 @@ export const repositorySettingsViewSchema = z
           .optional()
           .meta({ description: "Interval between listings of the refs; omitted if it is the installation's." }),
         newestTags: z.int().meta({ description: 'Number of tags, newest first, that get an environment.' }),
+        rules: syncRulesSchema
+          .optional()
+          .meta({ description: 'Which refs get an environment; omitted if each gets an empty one.' }),
+        dryRun: z.literal(true).optional().meta({ description: 'Syncs create no environment; otherwise omitted.' }),
       })
       .meta({ description: "Extension: how environments are synchronized with the repository's refs." }),
     autoBuild: z
@@ -100,6 +105,8 @@ export function repositorySettingsView(
     sync: {
       ...(spec.sync?.intervalSeconds !== undefined && { intervalSeconds: spec.sync.intervalSeconds }),
       newestTags: spec.sync?.newestTags ?? DEFAULT_NEWEST_TAGS,
+      ...(spec.sync?.rules && { rules: spec.sync.rules }),
+      ...(spec.sync?.dryRun === true && { dryRun: true as const }),
     },
     autoBuild: spec.autoBuild ?? true,
     onRefGone: spec.onRefGone ?? 'delete',
@@ -139,6 +146,8 @@ export const changeSettingsSchema = z
           })
           .optional(),
         newestTags: integerField(0, 100).optional(),
+        rules: syncRulesSchema.nullable().optional().meta({ description: 'null: none.' }),
+        dryRun: booleanField.optional(),
       })
       .optional(),
     autoBuild: booleanField.optional(),

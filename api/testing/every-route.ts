@@ -51,6 +51,8 @@ export const ROUTES: Route[] = [
   { method: 'patch', path: '/api/repository/acme.shop/variables', body: { name: 'OLD', value: '1' }, status: 200 },
   { method: 'delete', path: '/api/repository/acme.shop/variables/OLD', status: 200 },
   { method: 'post', path: '/api/repository/acme.shop/check', body: { serviceFile: 'YTogYg==' }, status: 200 },
+  { method: 'get', path: '/api/repository/acme.shop/rules', status: 200 },
+  { method: 'post', path: '/api/repository/acme.shop/rules/check', body: { rules: [] }, status: 200 },
   { method: 'post', path: '/api/repository/acme.shop/spawn', body: SPAWN_BODY, status: 201 },
   { method: 'post', path: '/api/repository/acme.shop/sync', status: 202 },
   { method: 'get', path: '/api/environment/acme.shop-main', status: 200 },
@@ -104,7 +106,11 @@ export const OPERATED = [
 ];
 
 /** Endpoints other than GET that change nothing, or only the caller's own token. */
-export const HARMLESS = ['post /api/user/logout', 'post /api/repository/acme.shop/check'];
+export const HARMLESS = [
+  'post /api/user/logout',
+  'post /api/repository/acme.shop/check',
+  'post /api/repository/acme.shop/rules/check',
+];
 
 /** Endpoints that no API token can use, whatever its access. */
 export const BY_LOGIN = [

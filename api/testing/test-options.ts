@@ -28,7 +28,11 @@ export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
 export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
   cluster: AppOptions['cluster'];
   caches: AppOptions['caches'];
-  redis: AppOptions['sessions'] & AppOptions['written'] & AppOptions['replays'] & AppOptions['writeBudget'];
+  redis: AppOptions['sessions'] &
+    AppOptions['written'] &
+    AppOptions['replays'] &
+    AppOptions['writeBudget'] &
+    AppOptions['snapshots'];
   config?: Partial<AppOptions['config']>;
 }
 
@@ -55,6 +59,7 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
     written: redis,
     replays: redis,
     writeBudget: redis,
+    snapshots: redis,
     limitStores: () => new MemoryStore(),
     passwords: weakPasswords,
     logReader,

@@ -15,6 +15,7 @@ export type { EventView } from '../../api/environment-details/events-view.ts';
 export type { GroupItem } from '../../api/groups/group-view.ts';
 export type { SearchResults } from '../../api/overview/search.ts';
 export type { RepositorySettingsView } from '../../api/repositories/repository-settings.ts';
+export type { RulesCheckView } from '../../api/repositories/rules-check.ts';
 export type { RepositoryView } from '../../api/repositories/repository-view.ts';
 export type { CheckResult } from '../../api/service-file-check/check.ts';
 export type { ApiTokenView } from '../../api/user-records/api-token.ts';

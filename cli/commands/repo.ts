@@ -8,6 +8,7 @@ import { groupPath, repositoryPath, required } from '../paths.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_REPOSITORIES } from '../shown.ts';
+import { readRules } from './rules.ts';
 
 export const list: Run = async ({ installation, io, format, given }) => {
   const { repositories, isTruncated } = await installation.repositories();
@@ -74,7 +75,7 @@ export const sync: Run = async (session, [name]) => {
   note(session.io, `${id}: its refs are being read`);
 };
 
-/** Shows settings, or changes those given as `NAME=VALUE`. */
+/** Shows settings, or changes those given as `NAME=VALUE` and the rules of a file. */
 export const settings: Run = async (session, args) => {
   const given = args.flatMap((arg) => (arg === undefined ? [] : [arg]));
   const [first] = given;
@@ -82,11 +83,18 @@ export const settings: Run = async (session, args) => {
   const id = await repositoryId(session, isNamed ? first : undefined);
   const changes = isNamed ? given.slice(1) : given;
   const path = `${repositoryPath(id)}/settings`;
+  const { client, format, io } = session;
+  const file = session.given.text('rules');
+  const body = nested(changes);
+  if (file !== undefined) body['sync'] = { ...objectOf(body['sync']), rules: await readRules(io, file) };
   const answer = await suggesting(session, 'repository', id, () =>
-    changes.length === 0
-      ? session.client.get<RepositorySettingsView>(path)
-      : session.client.send<RepositorySettingsView>('POST', path, { body: nested(changes) }),
+    Object.keys(body).length === 0
+      ? client.get<RepositorySettingsView>(path)
+      : client.send<RepositorySettingsView>('POST', path, { body }),
   );
-  const { format } = session;
-  await printValue(session.io, format === 'json' ? 'json' : 'yaml', answer);
+  await printValue(io, format === 'json' ? 'json' : 'yaml', answer);
 };
+
+function objectOf(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}

@@ -10,6 +10,7 @@ import type { OperatorContext } from './context.ts';
 import { RepositoryReconciler } from '../kinds/repository/reconciler.ts';
 import { auditRemovals } from '../kinds/repository/removal-audit.ts';
 import { EnvironmentAllowance } from '../kinds/repository/environment-allowance.ts';
+import { RefSnapshots } from '../kinds/repository/ref-snapshots.ts';
 import { RepositorySync } from '../kinds/repository/repository-sync.ts';
 import { StatusWriter } from '../shared/status-writer.ts';
 import { WebhookSecrets } from '../source/webhooks/webhook-secrets.ts';
@@ -55,7 +56,7 @@ export function watchForRepositories(caches: OperatorCaches, controller: Pick<Co
 }
 
 function repositoryReconciler(context: OperatorContext): RepositoryReconciler {
-  const { client, caches, hosts, source, flows, config, events, logger, now } = context;
+  const { client, caches, redis, hosts, source, flows, config, events, logger, now } = context;
   const { repositories, environments } = caches;
   const secrets = new WebhookSecrets({ client, randomBytes });
   const webhooks = new WebhookSetup({ secrets, hosts, apiUrl: config.apiUrl, logger, now });
@@ -74,6 +75,7 @@ function repositoryReconciler(context: OperatorContext): RepositoryReconciler {
     flows,
     pollSeconds,
     allowance,
+    snapshots: new RefSnapshots(redis, logger),
     onRefGone,
     audit,
     now,

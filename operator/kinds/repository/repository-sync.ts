@@ -20,6 +20,7 @@ import { sameHostRepository } from './host-repository.ts';
 import type { EnvironmentAllowance } from './environment-allowance.ts';
 import { decideRefs, listedRefs } from './ref-decisions.ts';
 import { readListing } from './ref-listing.ts';
+import type { RefSnapshots } from './ref-snapshots.ts';
 import type { Removal } from './removal-audit.ts';
 import { carryOut } from './sync-actions.ts';
 import { planSync, type SyncPlan } from './sync-plan.ts';
@@ -33,6 +34,8 @@ export interface RepositorySyncOptions {
   /** Interval of listing refs for Repositories that set none, in seconds. */
   pollSeconds: number;
   allowance: Pick<EnvironmentAllowance, 'of'>;
+  /** Where the listed refs are kept for dry runs of rules. */
+  snapshots?: Pick<RefSnapshots, 'write' | 'forget'> | undefined;
   /** Called with each Environment that is deleted with its ref. */
   onRefGone?: ((environment: Environment) => void) | undefined;
   /** Called with each Environment that is removed, or whose contents are, without a direct request. */
@@ -137,6 +140,7 @@ export class RepositorySync {
   }
 
   forget({ metadata }: Repository): void {
+    this.#options.snapshots?.forget(metadata.uid ?? '');
     this.#schedule.forget(metadata.uid ?? '');
     this.#awaited.delete(metadata.uid ?? '');
   }
@@ -146,7 +150,7 @@ export class RepositorySync {
     host: GitHost,
     events: readonly PullRequestEvent[],
   ): Promise<{ plan: SyncPlan; decisionMs: number; pullRequestsError: SourceUnreachableError | undefined }> {
-    const { source, environments: cache, allowance } = this.#options;
+    const { source, environments: cache, allowance, snapshots } = this.#options;
     const { metadata, spec } = repository;
     const { namespace = '', name } = metadata;
     return this.#slots.run(this.#options.flows.ofHost(repository), async () => {
@@ -159,8 +163,10 @@ export class RepositorySync {
         return other !== undefined && other.spec.repository !== name;
       };
       const startedAt = this.#options.now().getTime();
-      const decisions = await decideRefs(spec.sync?.rules, listedRefs(listing, events));
+      const refs = listedRefs(listing, events);
+      const decisions = await decideRefs(spec.sync?.rules, refs);
       const decisionMs = this.#options.now().getTime() - startedAt;
+      if (!listing.pullRequestsError) snapshots?.write(metadata.uid ?? '', refs, new Date(startedAt));
       const plan = planSync({
         repository: name,
         spec,
