@@ -305,7 +305,7 @@ describe('stop', () => {
   });
 });
 
-test('aborts the signal of a reconcile whose time is over', async () => {
+test('aborts the signal of a reconcile whose deadline has passed', async () => {
   let reason: unknown;
   const { controller, clock } = setUp(
     (_key, signal) =>

@@ -112,7 +112,7 @@ describe('flows', () => {
 });
 
 describe('delays', () => {
-  test('return a key when its time is over', async () => {
+  test('return a key when its delay has passed', async () => {
     const clock = new FakeClock();
     const queue = new WorkQueue({ clock });
     queue.addAfter('a', 50);

@@ -169,7 +169,7 @@ describe('in a service file', () => {
     expect(own.usesBuild).toBe(expected);
   });
 
-  test('a Dockerfile alone gets those that it declares', async () => {
+  test('a repository with only a Dockerfile gets those that it declares', async () => {
     const own = new OwnVariables(EXAMPLE_FACTS);
     const files = memoryFiles({ Dockerfile: 'FROM x\nARG COPPICE_REF\nARG COPPICE_TAG=none\nEXPOSE 80\n' });
     const { serviceFile } = await readServiceFile({ files, variables: new Map(), own, settings: { mode: 'repo' } });

@@ -96,7 +96,7 @@ test.each<[string, Status, RequestName[], EnvironmentState, Partial<Environment[
     ['build'],
     'building',
   ],
-  ['empty, refused, its namespace on its way out', { ...emptied, namespaceUID: 'n' }, [], 'building'],
+  ['empty, refused, its namespace being deleted', { ...emptied, namespaceUID: 'n' }, [], 'building'],
   ['spawned just now', {}, ['build'], 'empty'],
   ['spawned', { state: 'empty', activation: activation({ reason: 'Spec', buildPending: true }) }, [], 'empty'],
   ['just created by a sync, and PUT', {}, ['create', 'build'], 'building', { active: false }],

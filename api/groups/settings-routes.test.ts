@@ -83,7 +83,7 @@ describe('members', () => {
   });
 });
 
-test('who alone see a group with repositories cannot leave: invited people may never register', async () => {
+test('the only member who sees a group with repositories cannot leave, because invited people may never register', async () => {
   api.addRepository('acme', 'shop');
   await send('post', '/members', { name: 'nobody@example.com' }).expect(201);
   tokens['carol'] = (await api.login('carol@example.com', false)).token;

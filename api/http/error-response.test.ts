@@ -11,7 +11,7 @@ describe('an error of Kubernetes', () => {
     ['not found', new ApiError('GET /x', 404, 'NotFound', 'no x'), 404],
     ['already exists', new ApiError('POST /x', 409, 'AlreadyExists', 'x exists'), 409],
     ['a conflict', new ApiError('PATCH /x', 409, 'Conflict', 'changed'), 409],
-    ['a namespace on its way out', new ApiError('POST /x', 403, 'Forbidden', 'terminating', terminating), 409],
+    ['a namespace that is being deleted', new ApiError('POST /x', 403, 'Forbidden', 'terminating', terminating), 409],
     ['a quota', new ApiError('POST /x', 403, 'Forbidden', 'exceeded quota'), 503],
     [
       'refused with causes',

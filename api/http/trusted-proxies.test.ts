@@ -13,7 +13,7 @@ test.each<[string, number, string[], string, number, boolean]>([
   ['another pod by IPv6', 1, pods, 'fd00:43::7', 0, false],
   ['a text that is not an address', 1, pods, 'unknown', 0, false],
   ['the client before the only proxy', 1, pods, '10.42.0.7', 1, false],
-  ['the load balancer of which the proxy reports', 2, pods, '192.0.2.1', 1, true],
+  ['the load balancer that the proxy reports', 2, pods, '192.0.2.1', 1, true],
 ])('%s', (_what, count, cidrs, address, hop, expected) => {
   expect(trustedProxies(count, cidrs)(address, hop)).toBe(expected);
 });

@@ -34,7 +34,7 @@ test('never stores a secret file with others', () => {
   expect(objectsOf([file('a', 5)], true)).not.toEqual(objectsOf([file('a', 5)], false));
 });
 
-test('shares the object of a large file of a folder with the same file mounted alone', () => {
+test('shares the object of a large file of a folder with the same file mounted by itself', () => {
   const large = file('conf/large', 32 * 1024, 'x');
   expect(fileLocations([file('conf/small', 5), large], false, hashKey)[1]).toEqual(
     fileLocations([file('other', 32 * 1024, 'x')], false, hashKey)[0],

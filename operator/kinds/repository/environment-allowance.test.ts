@@ -53,10 +53,10 @@ const creators = { one: 'alice', two: 'alice', rival: 'bob' };
 
 test.each<[string, Record<string, number>, string, number]>([
   ['the limit of one repository', {}, 'one', 10],
-  ['its own do not reduce that', { 'one/shop': 10 }, 'one', 10],
-  ['less where the account has many elsewhere', { 'one/tools': 10, 'two/shop': 9 }, 'one', 6],
+  ['its own environments do not reduce the limit', { 'one/shop': 10 }, 'one', 10],
+  ['less if the account has many in other repositories', { 'one/tools': 10, 'two/shop': 9 }, 'one', 6],
   ['none if the account has used its limit elsewhere', { 'one/tools': 20, 'two/shop': 20 }, 'one', 0],
-  ['other accounts have their own', { 'one/tools': 20, 'two/shop': 20 }, 'rival', 10],
+  ['other accounts have their own limit', { 'one/tools': 20, 'two/shop': 20 }, 'rival', 10],
   ['a group that no account created is bounded by repository', { 'gitops/tools': 30 }, 'gitops', 10],
 ])('%s', (_what, there, group, expected) => {
   expect(allowance(there, creators).of(repository(group))).toBe(expected);

@@ -127,7 +127,7 @@ describe('a list of pull requests that cannot be read', () => {
     expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
   });
 
-  test('for lack of permissions is reported like any refusal', async () => {
+  test('because of missing permissions is reported like any refusal', async () => {
     const refused = new SourceRefusedError('Forbidden', 'the token has no permission to read pull requests');
     await expect(read(refused, [])).rejects.toThrow(refused);
   });

@@ -353,19 +353,19 @@ describe('removes', () => {
       ],
     ],
     [
-      'the contents alone of what somebody else applied',
+      'only the contents of an applied Environment',
       { environments: [applied(old, withContents(one))] },
       [['shop-old', 'contents']],
     ],
     [
-      'the contents alone of what Coppice made and a GitOps tool applied on the server since',
+      'only the contents of an Environment that Coppice created and a GitOps tool applied later',
       {
         environments: [spawned(old, withContents(one), { managedFields: [{ manager: 'flux', operation: 'Apply' }] })],
       },
       [['shop-old', 'contents']],
     ],
     [
-      'the contents alone of what Coppice made and somebody applied with kubectl since',
+      'only the contents of an Environment that Coppice created and a user applied later',
       {
         environments: [
           spawned(old, withContents(one), {

@@ -45,9 +45,9 @@ describe('the next sync', () => {
   });
 
   test.each([
-    ['cheap', 0, 0, 5 * minute],
-    ['expensive', 24_000, 24_000, 5 * minute],
-    ['more expensive than the interval permits', 10 * minute, 10 * minute, 10 * minute],
+    ['fast', 0, 0, 5 * minute],
+    ['slow', 24_000, 24_000, 5 * minute],
+    ['too slow for the interval', 10 * minute, 10 * minute, 10 * minute],
   ])('after a list that was %s', (_what, gapMs, requested, polled) => {
     const one = at('one', now);
     schedule.succeeded(one, 'first', undefined, gapMs);

@@ -12,7 +12,7 @@ describe('who can publish', () => {
     ['another branch', 'base', { name: 'feature', type: 'branch' }, true, settings, 'RefNotNamed'],
     ['a tag of the same name', 'base', { name: 'main', type: 'tag' }, true, settings, 'RefNotNamed'],
     ['another label', 'other', main, true, settings, 'RefNotNamed'],
-    ['where nothing is named', 'base', main, true, undefined, 'RefNotNamed'],
+    ['a repository that names no ref', 'base', main, true, undefined, 'RefNotNamed'],
     ['a fork', 'base', { name: '7', type: 'pull request' }, false, settings, 'NotTrusted'],
     ['a trusted pull request', 'base', { name: '7', type: 'pull request' }, true, settings, 'RefNotNamed'],
   ])('%s', (_, label, gitRef, isTrusted, named, reason) => {
@@ -24,9 +24,9 @@ test.each([
   ['never published', undefined, true],
   ['under way', { label: 'base', build: 2, result: 'running' as const }, true],
   ['published', { label: 'base', build: 2, result: 'succeeded' as const }, false],
-  ['tried in vain', { label: 'base', build: 2, result: 'failed' as const }, false],
+  ['failed', { label: 'base', build: 2, result: 'failed' as const }, false],
   ['an earlier build', { label: 'base', build: 1, result: 'succeeded' as const }, true],
-  ['as another label', { label: 'old', build: 2, result: 'succeeded' as const }, true],
+  ['published under another label', { label: 'old', build: 2, result: 'succeeded' as const }, true],
 ])('publishes a build once: %s', (_, publication, isDue) => {
   const build: BuildStatus = { number: 2, result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' };
   expect(isPublicationDue({ publication }, 'base', build)).toBe(isDue);
@@ -37,18 +37,18 @@ test.each([
   ['2026-01-01T00:00:00Z', true],
   ['2026-01-02T00:00:00Z', true],
   ['2026-01-03T00:00:00.000+00:00', false],
-])('replaces what was built at %s by what was built on the second: %p', (builtAt, gives) => {
+])('a build of 2026-01-02 replaces one of %s: %p', (builtAt, gives) => {
   expect(isNewer({ builtAt }, '2026-01-02T00:00:00Z')).toBe(gives);
 });
 
 test.each<[string, Environment | undefined, string]>([
-  ['runs', publisher('u1', 'running'), 'running'],
-  ['stands', publisher('u1', 'succeeded'), 'succeeded'],
+  ['is running', publisher('u1', 'running'), 'running'],
+  ['has succeeded', publisher('u1', 'succeeded'), 'succeeded'],
   ['has failed', publisher('u1', 'failed'), 'over'],
   ['was refused', publisher('u1', undefined), 'over'],
   ['belonged to a deleted environment', undefined, 'over'],
-  ['was of a former environment of the name', publisher('u2', 'running'), 'over'],
-])('recognizes that what a claim was created for %s', (_, environment, publication) => {
+  ['belonged to a former environment of the same name', publisher('u2', 'running'), 'over'],
+])('recognizes that the publication of a claim %s', (_, environment, publication) => {
   expect(publicationOf(environment, 'u1')).toBe(publication);
 });
 

@@ -109,8 +109,13 @@ test.each<[string, Partial<World>, string[], boolean]>([
   ],
   ['does not requeue after a complete publication', { publication: 'succeeded' }, ['former'], false],
   ['deletes what a failed publication has left', { publication: 'failed' }, ['former', 'coming'], false],
-  ['also where nothing has been published', { publication: 'failed', status: {} }, ['former', 'now', 'coming'], false],
-  ['not while an environment is filled from it', { environment: reading('former') }, [], true],
+  [
+    'deletes it also before the first publication',
+    { publication: 'failed', status: {} },
+    ['former', 'now', 'coming'],
+    false,
+  ],
+  ['does not delete a volume while an environment is seeded from it', { environment: reading('former') }, [], true],
   ['deletes nothing before the first publication', { status: {} }, [], true],
   [
     'deletes everything with the object, including running copies',

@@ -13,7 +13,7 @@ describe('permits copies that fit into an environment', () => {
     ['none', sized(), quota],
     ['all of it', sized('1Gi', '2Gi'), quota],
     ['exactly the limits', sized('1', '1'), quota],
-    ['any, where nothing is limited', sized('10Ti', '10Ti', '10Ti'), {}],
+    ['any size without limits', sized('10Ti', '10Ti', '10Ti'), {}],
   ])('%s', (_name, copies, limits) => {
     expect(() => {
       requireEnvironmentRoom(copies, limits);
@@ -52,7 +52,7 @@ describe('the contents of a store', () => {
     ['the former claims of this label', claim('former', '1Gi', own), 'leaving'],
     ['the claims of this publication', claim('arrived', '1Gi', own), 'no matter'],
     ['claims that are being deleted', claim('a', '1Gi', { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'no matter'],
-    ['a copy on its way to an environment', claim('a', '1Gi', { annotations: {} }), 'no matter'],
+    ['a copy that is being moved to an environment', claim('a', '1Gi', { annotations: {} }), 'no matter'],
   ])('%s', (_name, one, counts) => {
     const { taken, leaving } = storeUse([one], new Set(['arrived']), label);
     expect({ taken, leaving }).toEqual({

@@ -57,11 +57,11 @@ const pendingTarget = claim('t', { spec: { volumeName: 'pv1' }, status: { phase:
 describe('the next step', () => {
   test.each<[string, CopyObjects, CopyStep]>([
     ['nothing exists', {}, 'create staging'],
-    ['a former try is on its way out', { staging: claim('s', {}, going) }, 'await deletion'],
+    ['a former attempt is being deleted', { staging: claim('s', {}, going) }, 'await deletion'],
     ['the claim exists', { staging: claim('s') }, 'create job'],
-    ['the Job works', { staging: claim('s'), job: job() }, 'await job'],
+    ['the Job is running', { staging: claim('s'), job: job() }, 'await job'],
     ['the Job has failed', { staging: claim('s'), job: job('Failed') }, 'report failure'],
-    ['the Job is done', { staging: claim('s'), job: job('Complete') }, 'note copied'],
+    ['the Job has completed', { staging: claim('s'), job: job('Complete') }, 'note copied'],
     ['the copy is whole', { staging: claim('s', {}, copied), job: job('Complete') }, 'mark volume'],
     ['the Job no longer exists', { staging: claim('s', {}, copied) }, 'mark volume'],
     ['the volume outlives its claim', { staging: claim('s', {}, copied), volume: atStaging }, 'delete staging'],
@@ -74,9 +74,9 @@ describe('the next step', () => {
     ['it waits for the target', { volume: toTarget }, 'create target'],
     ['the target was created', { volume: toTarget, target: pendingTarget }, 'await binding'],
     ['the target is bound', { volume: ofTarget, target: boundTarget }, 'release volume'],
-    ['it is in its place', { target: boundTarget }, 'done'],
+    ['the target is bound, and the copy is complete', { target: boundTarget }, 'done'],
     ['the target existed before', { target: claim('other'), staging: undefined }, 'done'],
-    ['a former target is on its way out', { target: claim('other', {}, going) }, 'await deletion'],
+    ['a former target is being deleted', { target: claim('other', {}, going) }, 'await deletion'],
     ['the target was deleted', { volume: ofTarget }, 'report loss'],
     [
       'another claim took the target',

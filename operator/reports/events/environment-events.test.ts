@@ -146,7 +146,7 @@ describe('emits an Event for a change', () => {
     ['it stalls', {}, stalled('RefNotFound', 'no such ref'), ['RefNotFound: no such ref']],
     ['it stalls for another reason', stalled('RefNotFound'), stalled('Forbidden'), ['Forbidden: why']],
     ['a conflict', {}, waits('NamespaceTaken', 'env-x is taken'), ['NamespaceTaken: env-x is taken']],
-    ['the same conflict in other words', waits('NamespaceTaken', 'a'), waits('NamespaceTaken', 'b'), []],
+    ['the same conflict with another message', waits('NamespaceTaken', 'a'), waits('NamespaceTaken', 'b'), []],
     ['a wait that ends without user action', {}, waits('HostBusy'), []],
     ['a failure that is tried again', {}, waits('Retrying'), []],
     [

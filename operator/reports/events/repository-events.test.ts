@@ -35,7 +35,7 @@ const table: [string, Status, Status, string[]][] = [
     synced(3, 'Synced', { pullRequests: 4 }),
     ['Normal Synced: in step: 3 branches, 1 tags, 4 open pull requests'],
   ],
-  ['a new commit alone', synced(2), { ...synced(2), sync: { branches: 2, tags: 1, at: '2026-01-02T00:00:00Z' } }, []],
+  ['only a new commit', synced(2), { ...synced(2), sync: { branches: 2, tags: 1, at: '2026-01-02T00:00:00Z' } }, []],
   ['no longer all refs', synced(2), synced(2, 'SyncedInPart'), ['Normal SyncedInPart: in step: 2 branches, 1 tags']],
   [
     'the host is away',

@@ -85,7 +85,7 @@ test.each<[string, Partial<Awaited>]>([
   ['a registry that does not answer', { pods: [pulling('dial tcp: lookup nowhere.example: no such host')] }],
   ['a registry that refuses', { pods: [pulling('unexpected status: 401 Unauthorized')] }],
   ['a registry that refuses, and says not found', { pods: [pulling('403 Forbidden: token not found')] }],
-  ['a registry of which pulls are counted', { pods: [pulling('429 Too Many Requests')] }],
+  ['a registry that limits pulls', { pods: [pulling('429 Too Many Requests')] }],
   ['a registry that fails', { pods: [pulling('500 Internal Server Error: blob not found')] }],
   ['a pod of before the rollout', { pods: [pod({ state: { waiting: { reason: 'InvalidImageName' } } }, -10)] }],
   ['another failure to set up', { pods: [waiting('CreateContainerConfigError', 'failed to prepare subPath')] }],

@@ -31,6 +31,6 @@ test('reports that a job runs the image built for its service', () => {
   expect(serviceFacts(context, migrate)).toEqual({ job: true, built: true });
 });
 
-test('reports nothing for a service by image alone', () => {
+test('reports nothing for a service that has only an image', () => {
   expect(serviceFacts(context, db)).toEqual({});
 });

@@ -97,7 +97,7 @@ const faults: [string, RequestListener, object][] = [
   ],
   ['422', answering(422), { name: 'SourceRefusedError', reason: 'Refused' }],
   ['429 until in 7 s', answering(429, { 'retry-after': '7' }), { name: 'HostBusyError', retryAfterMs: 7000 }],
-  ['429 that says no more', answering(429), { name: 'HostBusyError', retryAfterMs: 60_000 }],
+  ['429 without headers', answering(429), { name: 'HostBusyError', retryAfterMs: 60_000 }],
   ['500', answering(500), { name: 'SourceUnreachableError' }],
   ['a hang', () => undefined, { name: 'HostTimeoutError', message: expect.stringContaining('in time') }],
   ['half an answer', half, { name: 'SourceUnreachableError' }],

@@ -25,7 +25,7 @@ describe('a pull request', () => {
   const at = (name: string) => `https://bitbucket.org/${name}.git`;
   test.each([
     ['of a branch', 'acme/shop', 'abc', undefined, false, own, 'refs/heads/x/y'],
-    ['of which the whole commit is reported', 'acme/shop', full, full, false, own, 'refs/heads/x/y'],
+    ['with a complete commit id', 'acme/shop', full, full, false, own, 'refs/heads/x/y'],
     [
       'of a fork in the workspace',
       'acme/fork',

@@ -17,7 +17,7 @@ test.each<[string, Environment, boolean]>([
   ['one of the same ref', environment('other'), true],
   ['one of another ref', environment('other', 'dev'), false],
   ['one in another namespace', environment('other', 'main', { namespace: 'group-b' }), false],
-  ['one that is on its way out', environment('other', 'main', { deletionTimestamp: '2026-01-02T00:00:00Z' }), false],
+  ['one that is being deleted', environment('other', 'main', { deletionTimestamp: '2026-01-02T00:00:00Z' }), false],
 ])('%s: is an environment of the same ref: %s', (_what, other, expected) => {
   expect(holdsSameRef(main, other)).toBe(expected);
 });

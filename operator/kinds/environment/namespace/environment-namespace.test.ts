@@ -128,8 +128,8 @@ const theirs: [string, Namespace][] = [
     'of a former Environment of the name',
     environmentNamespaceObject('env-shop-main--acme', { ...scope().labels, 'coppice.dev/environment-uid': 'u0' }, 'u0'),
   ],
-  ['whose label alone has the UID', { ...own(), metadata: { ...own().metadata, annotations: {} } }],
-  ['whose annotation alone has the UID', { ...own(), metadata: { ...own().metadata, labels: {} } }],
+  ['with the UID only in its label', { ...own(), metadata: { ...own().metadata, annotations: {} } }],
+  ['with the UID only in its annotation', { ...own(), metadata: { ...own().metadata, labels: {} } }],
 ];
 
 describe.each([

@@ -19,7 +19,7 @@ test.each<[string, Parameters<typeof sampleService>[0], Record<string, string> |
     { 'p.q': 'hunter2', COPPICE_SECRET_1: 'hunter2' },
   ],
   [
-    'a name that is taken',
+    'a name that already exists',
     { environment: { COPPICE_SECRET_1: 'mine' }, command: ['hunter2'] },
     { COPPICE_SECRET_2: 'hunter2' },
   ],

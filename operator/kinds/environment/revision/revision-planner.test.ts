@@ -192,7 +192,7 @@ test.each([
   expect(warmed).toEqual(expected);
 });
 
-test('reads a Dockerfile alone as a service', async () => {
+test('reads a repository with only a Dockerfile as one service', async () => {
   const { planner, saved } = plannerIn({ files: { Dockerfile: 'FROM x\nEXPOSE 80\n' } });
   const revision = await planner.plan(request);
   expect(revision.serviceFile.services.map(({ name }) => name)).toEqual(['app']);
@@ -277,7 +277,7 @@ describe('a host that is silent', () => {
     await expect(planner.plan(request)).rejects.toThrow(SourceUnreachableError);
   });
 
-  test('forgets a silent host of which nobody has asked for long', async () => {
+  test('forgets an unresponsive host that has not been requested for a long time', async () => {
     const { planner, at } = plannerIn({ resolve: silent });
     const other = { ...request, location: { ...request.location, namespaceUid: 'another' } };
     at(1000);

@@ -189,7 +189,7 @@ test('publishes each build once, and lets builds wait meanwhile', async () => {
 });
 
 test.each<[string, GitRef, string | undefined, string | undefined]>([
-  ['a file that says nothing', main, undefined, undefined],
+  ['a service file without a label', main, undefined, undefined],
   ['another label', main, 'other', 'False RefNotNamed'],
   ['another ref', { name: 'feature', type: 'branch' }, 'base', 'False RefNotNamed'],
   ['a fork', { name: '7', type: 'pull request' }, 'base', 'False NotTrusted'],
@@ -213,7 +213,7 @@ describe('a build that waits for a publication starts when it is', () => {
   test.each<[string, (scope: EnvironmentScope) => PhaseResult | Promise<PhaseResult>]>([
     ['done', (scope) => step(scope, 'base')],
     ['failed', (scope) => step(scope, 'base', { phase: new Stalled('CopyFailed', 'full') })],
-    ['not wanted any more', (scope) => step(scope, undefined)],
+    ['no longer requested', (scope) => step(scope, undefined)],
     [
       'of a revision that is no longer known',
       (scope) => new Publishing({} as unknown as PublishingOptions).giveUp(scope),

@@ -129,7 +129,7 @@ test.each<[string, boolean, string | undefined, string | undefined]>([
 });
 
 test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
-  ['no file that names one', main, undefined, true, undefined],
+  ['no service file with a label', main, undefined, true, undefined],
   ['a label that nothing has been published under', main, 'base', false, 'False NotFound'],
   ['a pull request that may come from a fork', { name: '7', type: 'pull request' }, 'base', true, 'False NotTrusted'],
 ])('starts with empty volumes: %s', async (_, gitRef, from, isPublished, expected) => {
