@@ -27,14 +27,19 @@ export function nested(args: readonly string[]): Tree {
     let at = root;
     for (const [index, name] of names.slice(0, -1).entries()) {
       const inner = at.get(name) ?? (new Map() satisfies Node);
-      if (!(inner instanceof Map))
-        throw usageError(`${path} and ${names.slice(0, index + 1).join('.')} are both set. Remove one`);
+      if (!(inner instanceof Map)) throw bothSet(path, names.slice(0, index + 1).join('.'));
       at.set(name, inner);
       at = inner;
     }
-    at.set(names.at(-1) ?? '', { value: valueOf(text) });
+    const last = names.at(-1) ?? '';
+    if (at.get(last) instanceof Map) throw bothSet(`${path}.*`, path);
+    at.set(last, { value: valueOf(text) });
   }
   return treeOf(root);
+}
+
+function bothSet(one: string, other: string) {
+  return usageError(`${one} and ${other} are both set. Remove one`);
 }
 
 function treeOf(node: Node): Tree {

@@ -110,8 +110,10 @@ describe('fields', () => {
     expect('polluted' in {}).toBe(false);
     expect(Object.getPrototypeOf(tree)).not.toHaveProperty('polluted');
   });
-  test('refuse a value that is also an object', () =>
-    expect(() => nested(['a=1', 'a.b=1'])).toThrow('a.b and a are both set'));
+  test('refuse a value that is also an object', () => {
+    expect(() => nested(['a=1', 'a.b=1'])).toThrow('a.b and a are both set');
+    expect(() => nested(['a.b=1', 'a=1'])).toThrow('a.* and a are both set');
+  });
 });
 
 test.each([
