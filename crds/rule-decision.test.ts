@@ -30,10 +30,10 @@ describe('decides by the first rule that matches', () => {
   const pulls = (pullRequests: SyncRule['pullRequests'], rest: Written = {}): Written[] => [{ pullRequests, ...rest }];
   const built = { environment: 'built' } as const;
   test.each<[what: string, rules: Written[], ref: RefFacts, environment: string, why: string]>([
-    ['no rules at all', [], branch('main'), 'none', 'no rule has branches'],
+    ['no rules at all', [], branch('main'), 'none', 'no rule is for branches'],
     ['a name', [{ branches: ['main'] }], branch('main'), 'empty', 'rule 1: the name matches main'],
     ['another name', [{ branches: ['main'] }], branch('dev'), 'none', 'rule 1: the name matches none of its branches'],
-    ['a tag of a branch’s name', [{ branches: ['main'] }], tag('main'), 'none', 'no rule has tags'],
+    ['a tag of a branch’s name', [{ branches: ['main'] }], tag('main'), 'none', 'no rule is for tags'],
     ['a tag', [{ tags: ['v*'], ...built }], tag('v1'), 'built', 'rule 1: the name matches v*'],
     [
       'the second of two patterns',

@@ -71,7 +71,7 @@ export class RuleDecisions {
       if (miss === undefined) return `rule ${index + 1}: ${matchOf(one, ref)}`;
       misses.push(`rule ${index + 1}: ${miss}`);
     }
-    return misses.length > 0 ? misses.join('; ') : `no rule has ${kinds[ref.type]}`;
+    return misses.length > 0 ? misses.join('; ') : `no rule is for ${kinds[ref.type]}`;
   }
 }
 

@@ -5,7 +5,7 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
-import { refSnapshotKey, type RefSnapshot } from '../../crds/ref-snapshot.ts';
+import type { RefSnapshot } from '../../crds/ref-snapshot.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
@@ -21,6 +21,7 @@ import { FakeCluster } from './fake-cluster.ts';
 import { FakeLogReader } from './fake-log-reader.ts';
 import { FakeRedis } from './fake-redis.ts';
 import { FakeRuntimeLogs } from './fake-runtime-logs.ts';
+import { storeListedRefs } from './listed-refs.ts';
 import { testOptions, TEST_NAMESPACE } from './test-options.ts';
 
 export function fakeCaches(cluster: FakeCluster): FreshCaches {
@@ -136,12 +137,8 @@ export class TestApi {
   }
 
   /** Stores refs as those that the last sync of a repository listed. */
-  async listRefs(repository: string, refs: Partial<RefSnapshot>): Promise<void> {
-    const found = this.cluster.all<Repository>(REPOSITORY).find(({ metadata }) => metadata.name === repository);
-    const leftOut = { branches: 0, tags: 0, pullRequests: 0 };
-    const listed = { at: '2026-01-01T00:00:00.000Z', branches: [], tags: [], pullRequests: [], leftOut, ...refs };
-    const expiration = { type: 'PX', value: 3600_000 } as const;
-    await this.redis.set(refSnapshotKey(found?.metadata.uid ?? ''), JSON.stringify(listed), { expiration });
+  listRefs(repository: string, refs: Partial<RefSnapshot>): Promise<void> {
+    return storeListedRefs(this, repository, refs);
   }
 }
 

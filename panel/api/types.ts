@@ -12,6 +12,7 @@ export type { InvitedMemberView, MemberView } from '../../api/groups/member-serv
 export type { GroupItem as GroupListItem, GroupView } from '../../api/groups/group-view.ts';
 export type { ConditionView } from '../../api/http/condition-view.ts';
 export type { RepositorySettingsView } from '../../api/repositories/repository-settings.ts';
+export type { RulesCheckView } from '../../api/repositories/rules-check.ts';
 export type { RepositoryView } from '../../api/repositories/repository-view.ts';
 export type { ApiTokenView } from '../../api/user-records/api-token.ts';
 export type { SessionView } from '../../api/users/session-routes.ts';

@@ -14,6 +14,7 @@ import { useQuery } from '../../state/page.ts';
 import { resourceOf, useResource } from '../../state/resource.ts';
 import { durationText, parseDuration } from '../../view/time.ts';
 import { ReusableEnvironments } from './reusable.tsx';
+import { Rules } from './rules.tsx';
 import type { SettingsProps } from './settings-props.ts';
 import { Webhook } from './webhook.tsx';
 
@@ -48,6 +49,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
       <Lifetime settings={settings} save={save} />
       <Schedule settings={settings} save={save} />
       <SyncSettings settings={settings} save={save} />
+      <Rules repository={repository} settings={settings} save={save} />
       <Webhook settings={settings} />
       <ReusableEnvironments repository={repository} settings={settings} save={save} />
       <Delete repository={repository} />

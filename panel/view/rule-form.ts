@@ -1,0 +1,105 @@
+import type { RepositorySettingsView } from '../api/types.ts';
+import { durationText, parseDuration } from './time.ts';
+
+export type Rule = NonNullable<RepositorySettingsView['sync']['rules']>[number];
+export type RuleKind = 'branches' | 'tags' | 'pullRequests';
+type Choice = '' | 'only' | 'none';
+
+/** A rule as the fields of its form. */
+export interface RuleForm {
+  kind: RuleKind;
+  /** Patterns with spaces between them, which no pattern contains. */
+  patterns: string;
+  targetBranches: string;
+  exclude: string;
+  /** Labels with commas between them. */
+  labels: string;
+  drafts: Choice;
+  forks: Choice;
+  environment: Rule['environment'];
+  /** As parseDuration() reads it; empty for that of the repository. */
+  ttl: string;
+}
+
+export const NEW_RULE: RuleForm = {
+  ...{ kind: 'branches', patterns: '', targetBranches: '', exclude: '', labels: '', drafts: '', forks: '' },
+  ...{ environment: 'built', ttl: '' },
+};
+
+const joined = (texts: readonly string[] = [], separator = ' ') => texts.join(separator);
+const choiceOf = (value: boolean | undefined): Choice => (value === undefined ? '' : value ? 'only' : 'none');
+
+export function formOf({ branches, tags, pullRequests, exclude, environment, ttlSeconds }: Rule): RuleForm {
+  return {
+    kind: pullRequests ? 'pullRequests' : tags ? 'tags' : 'branches',
+    patterns: joined(branches ?? tags),
+    targetBranches: joined(pullRequests?.targetBranches),
+    exclude: joined(exclude),
+    labels: joined(pullRequests?.labels, ', '),
+    drafts: choiceOf(pullRequests?.drafts),
+    forks: choiceOf(pullRequests?.forks),
+    environment,
+    ttl: ttlSeconds === undefined ? '' : durationText(ttlSeconds),
+  };
+}
+
+/** Returns the rule of a form, or the fault of a field by its name. The API checks the patterns. */
+export function ruleOf(form: RuleForm): Rule | { field: keyof RuleForm; fault: string } {
+  const { kind, environment } = form;
+  const patterns = words(form.patterns);
+  if (kind !== 'pullRequests' && patterns.length === 0) return { field: 'patterns', fault: 'must name a pattern' };
+  const ttlSeconds = form.ttl.trim() === '' ? undefined : parseDuration(form.ttl);
+  if (form.ttl.trim() !== '' && ttlSeconds === undefined) {
+    return { field: 'ttl', fault: 'must be a duration, such as 12h or 7d' };
+  }
+  const exclude = words(form.exclude);
+  return {
+    ...(kind === 'branches' && { branches: patterns }),
+    ...(kind === 'tags' && { tags: patterns }),
+    ...(kind === 'pullRequests' && { pullRequests: criteriaOf(form) }),
+    ...(exclude.length > 0 && { exclude }),
+    environment,
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
+  };
+}
+
+function criteriaOf({ labels, targetBranches, drafts, forks }: RuleForm): NonNullable<Rule['pullRequests']> {
+  const names = labels
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
+  const targets = words(targetBranches);
+  return {
+    ...(names.length > 0 && { labels: names }),
+    ...(targets.length > 0 && { targetBranches: targets }),
+    ...(drafts !== '' && { drafts: drafts === 'only' }),
+    ...(forks !== '' && { forks: forks === 'only' }),
+  };
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
+const given: Readonly<Record<Rule['environment'], string>> = {
+  none: 'no environment',
+  empty: 'an empty environment',
+  created: 'an environment with contents',
+  built: 'a built environment',
+};
+
+/** Returns a rule in words: what it matches, and what that gets. */
+export function ruleText(rule: Rule): { matches: string; gets: string } {
+  const { kind, patterns, labels, targetBranches, exclude, ttl } = formOf(rule);
+  const { drafts, forks } = rule.pullRequests ?? {};
+  const criteria = [
+    ...(labels === '' ? [] : [`with a label of ${labels}`]),
+    ...(targetBranches === '' ? [] : [`into ${targetBranches}`]),
+    ...(drafts === undefined ? [] : [drafts ? 'that are drafts' : 'that are not drafts']),
+    ...(forks === undefined ? [] : [forks ? 'from forks' : 'from the repository']),
+    ...(exclude === '' ? [] : [kind === 'pullRequests' ? `except from ${exclude}` : `except ${exclude}`]),
+  ];
+  const what = { branches: `Branches ${patterns}`, tags: `Tags ${patterns}`, pullRequests: 'Pull requests' }[kind];
+  const lifetime = ttl === '' || ttl === '0' ? '' : ` for ${ttl}`;
+  return { matches: [what, ...criteria].join(' '), gets: given[rule.environment] + lifetime };
+}
