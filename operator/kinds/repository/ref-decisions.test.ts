@@ -62,10 +62,14 @@ test('reports what each rule matches with examples, in a bounded size', async ()
     ],
     unmatched: {
       count: 336,
-      examples: Array(3).fill({
-        ref: `branch z${long}`,
-        why: 'rule 1: the name matches none of its branches; rule 2: excludes the name',
-      }),
+      examples: [
+        {
+          ref: `branch z${long}`,
+          why: 'rule 1: the name matches none of its branches; rule 2: excludes the name',
+        },
+        { ref: 'pull request 1', why: 'no rule is for pullRequests' },
+        { ref: 'tag nightly', why: 'rule 3: the name matches none of its tags' },
+      ],
     },
   });
   expect(of({ type: 'branch', name: [...branches.keys()][1] ?? '' })).toMatchObject({ rule: 1, environment: 'built' });

@@ -78,13 +78,20 @@ export async function decideRefs(
       })),
       unmatched: {
         count: others.length,
-        examples: others.slice(0, maxExamples).map((ref) => ({
+        examples: ofEachType(others).map((ref) => ({
           ref: `${ref.type} ${shortened(ref.name, maxShownLength)}`,
           why: ref.name.length > maxName ? 'the name is too long' : shortened(decisions.explain(ref), maxWhyLength),
         })),
       },
     },
   };
+}
+
+/** Returns examples of each type, because a repository can have many branches before its pull requests. */
+function ofEachType(refs: readonly RefFacts[]): RefFacts[] {
+  const byType = [...Map.groupBy(refs, ({ type }) => type).values()];
+  const rounds = Array.from({ length: maxExamples }, (_, index) => byType.flatMap((found) => found[index] ?? []));
+  return rounds.flat().slice(0, maxExamples);
 }
 
 function shortened(text: string, length: number): string {
