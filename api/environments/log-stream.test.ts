@@ -214,6 +214,14 @@ test('closes when the build has ended and its log is missing', async () => {
   expect(await connect().closed).toMatchObject({ code: 4410, messages: [] });
 });
 
+test('closes at once when the log of an earlier build is no longer kept', async () => {
+  expect(await connect('?build=1').closed).toMatchObject({
+    code: 4410,
+    reason: 'the log of build 1 is no longer kept',
+    messages: [],
+  });
+});
+
 test('closes with 1011 when the log cannot be read', async () => {
   api.logReader.read = () => {
     throw new Error('redis://secret@redis is gone');

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
-import { buildLogKeys } from '../../build-logs/keys.ts';
+import { buildLogKeys, type LogKeys } from '../../build-logs/keys.ts';
 import type { LogReader } from '../../build-logs/reader.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { WaitTimeoutError } from '../../kubernetes/change-waiters.ts';
@@ -14,7 +14,7 @@ import { type AcceptedSocket, CLOSE, serveLog } from './log-socket.ts';
 
 export interface LogStreamOptions extends LogTimes {
   cache: Caches['environments'];
-  reader: Pick<LogReader, 'read'>;
+  reader: Pick<LogReader, 'read' | 'readKept'>;
   logger: Logger;
 }
 
@@ -76,7 +76,10 @@ async function stream(
   const silent = new AbortController();
   const signal = AbortSignal.any([closed, silent.signal]);
   const isOver = () => isGone() || isBuildOver(cache.get(key), number);
-  const log = reader.read(buildLogKeys(`${uid}/${number}`), { from, signal });
+  const keys = buildLogKeys(`${uid}/${number}`);
+  if (from === undefined && isEarlier(cache.get(key), number) && (await isMissing(reader, keys, signal)))
+    return close(CLOSE.lost, `the log of build ${number} is no longer kept`);
+  const log = reader.read(keys, { from, signal });
   const { pages, stop } = watchSilence(log, isOver, () => silent.abort(), silenceMs);
   try {
     await sendPages(webSocket, pages, { signal, stallTimeoutMs });
@@ -110,6 +113,24 @@ async function buildToRead(
   } catch (error) {
     if (error instanceof WaitTimeoutError) return 'none';
     throw error;
+  }
+}
+
+/** Returns whether another build has started since, so that no line of this one is still to come. */
+function isEarlier(environment: Environment | undefined, number: number): boolean {
+  return number < (environment?.status?.build?.number ?? 0);
+}
+
+/** Returns whether nothing of a log is kept; false if it cannot be read now. */
+async function isMissing(reader: Pick<LogReader, 'readKept'>, keys: LogKeys, signal: AbortSignal): Promise<boolean> {
+  const pages = reader.readKept(keys, { signal });
+  try {
+    return (await pages.next()).done === true && !signal.aborted;
+  } catch {
+    // The log is read all the same, which waits for Redis and reports its failure.
+    return false;
+  } finally {
+    await pages.return(undefined);
   }
 }
 
