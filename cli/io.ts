@@ -1,3 +1,4 @@
+import { ask, askSecret } from './login/prompt.ts';
 import { visible } from './output/safe-text.ts';
 
 /** An output stream of the process. */
@@ -18,6 +19,10 @@ export interface Io {
   now: () => number;
   /** Reads all of standard input. */
   readInput: () => Promise<string>;
+  /** Asks at the terminal, and returns the typed line. */
+  ask: (question: string) => Promise<string>;
+  /** Like `ask`, but the terminal does not show what is typed. */
+  askSecret: (question: string) => Promise<string>;
 }
 
 /** Returns the process's own streams and variables. */
@@ -36,6 +41,8 @@ export function processIo(): Io {
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));
       return Buffer.concat(chunks).toString('utf8');
     },
+    ask: (question) => ask(question),
+    askSecret: (question) => askSecret(question),
   };
 }
 

@@ -6,7 +6,6 @@ import { CliError, EXIT, usageError } from '../errors.ts';
 import { note } from '../io.ts';
 import { browserLogin } from '../login/browser.ts';
 import { deviceLogin } from '../login/device.ts';
-import { askSecret } from '../login/prompt.ts';
 import type { Run, Session } from '../session.ts';
 
 export const login: Run = async (session, [address]) => {
@@ -56,7 +55,7 @@ async function newToken({ io, given }: Session, url: string): Promise<string> {
   if (name === undefined) throw usageError('--password-stdin needs --email');
   const password = given.flag('passwordStdin')
     ? (await io.readInput()).replace(/\r?\n$/, '')
-    : await askSecret('Password: ');
+    : await io.askSecret('Password: ');
   return (await passwordLogin(url, name, password)).token;
 }
 

@@ -12,12 +12,14 @@ export interface RunOptions {
   folder?: string;
   input?: string;
   isTerminal?: boolean;
+  /** What is typed at a prompt of the terminal; without it, standard input is not a terminal. */
+  typed?: string;
   name?: ProgramName;
 }
 
 /** Runs a command line in this process, and records its output. */
 export async function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, folder = '/', input = '', isTerminal = false, name = 'coppice' } = options;
+  const { env = {}, folder = '/', input = '', isTerminal = false, typed, name = 'coppice' } = options;
   const texts = { out: '', err: '' };
   const sink = (name: 'out' | 'err'): Io['out'] => ({
     write: (text) => {
@@ -26,10 +28,16 @@ export async function runCommand(args: readonly string[], options: RunOptions = 
     },
     once: () => undefined,
   });
+  const prompted = (mark: string) => (question: string) => {
+    texts.err += `${question}${mark}\n`;
+    return Promise.resolve(typed ?? '');
+  };
   const io: Io = {
     ...{ out: sink('out'), err: sink('err'), env, folder, columns: 120, now: Date.now },
-    isTerminal: { in: false, out: isTerminal, err: false },
+    isTerminal: { in: typed !== undefined, out: isTerminal, err: typed !== undefined },
     readInput: () => Promise.resolve(input),
+    ask: prompted(''),
+    askSecret: prompted('(hidden)'),
   };
   const code = await runProgram(io, name, args);
   return { code, ...texts };
