@@ -35,7 +35,7 @@ export const set: Run = async (session, args) => {
   }
   const owner = await ownerOf(session);
   for (const arg of names) {
-    const [name, value] = arg.includes('=') ? pair(arg) : [arg, (await io.readInput()).replace(/\r?\n$/, '')];
+    const [name, value] = arg.includes('=') ? pair(arg) : [arg, await readValue(session, arg)];
     const visibility = given.text('visibility');
     const body = {
       ...{ name, value },
@@ -54,6 +54,18 @@ export const set: Run = async (session, args) => {
     note(io, `${name}: set in ${owner.id}. It takes effect with the next build`);
   }
 };
+
+/** Reads a value from a prompt, or from standard input. @throws CliError if there is none */
+async function readValue({ io, given }: Session, name: string): Promise<string> {
+  const question = `Value of ${name}: `;
+  const text = !io.isTerminal.in
+    ? await io.readInput()
+    : given.flag('secret')
+      ? await io.askSecret(question)
+      : await io.ask(question);
+  if (text === '') throw usageError(`no value was given for ${name}. For an empty value, write ${name}=`);
+  return text.replace(/\r?\n$/, '');
+}
 
 export const unset: Run = async (session, args) => {
   const owner = await ownerOf(session);
