@@ -28,6 +28,7 @@ const waiting: readonly Option[] = [
   ['-w, --wait', 'wait until the build has ended, and fail if it fails'],
   ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 30m)'],
 ];
+const yes: Option = ['-y, --yes', 'do not ask at a terminal'];
 const ttl: Option = ['--ttl <duration>', 'time to live, such as 8h or 3d; 0 for none'];
 const watch: Option = ['--watch', 'print each change until interrupted'];
 
@@ -95,7 +96,7 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'rebuild [env]',
         summary: 'delete the contents with their volumes, then build without cache',
-        options: waiting,
+        options: [yes, ...waiting],
         load: async () => (await env()).rebuild,
       },
       {
@@ -107,10 +108,13 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'delete [env]',
         summary: 'delete the contents with their volumes',
-        options: waiting.map(([flags, text]) => [
-          flags,
-          text.replace('the build has ended, and fail if it fails', 'they are gone'),
-        ]),
+        options: [
+          yes,
+          ...waiting.map(([flags, text]): Option => [
+            flags,
+            text.replace('the build has ended, and fail if it fails', 'they are gone'),
+          ]),
+        ],
         load: async () => (await env()).remove,
       },
       {

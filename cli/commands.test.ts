@@ -164,6 +164,38 @@ test('sets, lists and deletes variables', async () => {
   expect((await run('vars list --repo acme.shop -o name')).out).toBe('B\nS\n');
 });
 
+test('asks for the value of a variable at a terminal, without showing secrets', async () => {
+  const hidden = await run('vars set --repo acme.shop S --secret', { typed: 'x' });
+  expect([hidden.code, hidden.err]).toEqual([0, expect.stringContaining('Value of S: (hidden)')]);
+  expect((await run('vars set --repo acme.shop N', { typed: 'shown' })).err).toContain('Value of N: \n');
+  expect((await run('vars list --repo acme.shop')).out).toMatch(/N +shown/);
+});
+
+test('sets no empty value by mistake', async () => {
+  const refused = await run('vars set --repo acme.shop FOO');
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('write FOO=')]);
+  expect((await run('vars set --repo acme.shop FOO=')).code).toBe(0);
+});
+
+describe.each(['delete', 'rebuild'])('env %s', (verb) => {
+  const args = `env ${verb} acme.shop-main`;
+
+  test('names at a terminal what it deletes, and does nothing without consent', async () => {
+    const refused = await run(args, { typed: '' });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('acme.shop-main (branch main')]);
+    expect(refused.err).toContain('nothing was deleted');
+  });
+
+  test.each([
+    ['after consent', args, { typed: 'y' }],
+    ['with --yes', `${args} --yes`, { typed: '' }],
+    ['without a terminal', args, {}],
+  ])('deletes %s', async (_name, line, options) => {
+    const { code, err } = await run(line, options);
+    expect([code, err]).toEqual([0, expect.not.stringContaining('nothing was deleted')]);
+  });
+});
+
 test('creates, lists and deletes API tokens', async () => {
   const created = await run('token create ci --access operate --repo acme.shop --expires 2d');
   expect([created.code, created.out]).toEqual([0, expect.stringMatching(/^cpt_/)]);

@@ -139,8 +139,22 @@ export const build: Run = async (session, [name]) => {
   await printEnvironment(session, id);
 };
 
+/** Asks at a terminal before volumes are deleted. @throws CliError if the answer is not yes */
+async function confirmed(session: Session, name: string | undefined, then: string): Promise<string> {
+  const { io, given } = session;
+  const id = await environmentId(session, name);
+  if (given.flag('yes') || !io.isTerminal.in || !io.isTerminal.err) return id;
+  const { gitRef, status } = await readEnvironment(session, id);
+  const answer = await io.ask(
+    `Delete the contents of ${id} (${gitRef.type} ${gitRef.name}, ${status}) with all volumes${then}? [y/N] `,
+  );
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was deleted. Answer y, or use --yes');
+  return id;
+}
+
 export const rebuild: Run = async (session, [name]) => {
-  const { id, view } = await send(session, name, { name: 'rebuild' });
+  const environment = await confirmed(session, name, ', and build without cache');
+  const { id, view } = await send(session, environment, { name: 'rebuild' });
   if (session.given.flag('wait')) await waitForBuild(session, id, view.request?.id);
   await printEnvironment(session, id);
 };
@@ -157,7 +171,7 @@ export const create: Run = async (session, [name]) => {
 };
 
 export const remove: Run = async (session, [name]) => {
-  const { id } = await send(session, name, { name: 'delete' });
+  const { id } = await send(session, await confirmed(session, name, ''), { name: 'delete' });
   if (session.given.flag('wait')) await untilEmpty(session, id);
   note(session.io, `${id}: ${session.given.flag('wait') ? 'deleted' : 'is being deleted'}`);
 };
