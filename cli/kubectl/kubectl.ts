@@ -68,7 +68,8 @@ export class Kubectl {
     child: ChildProcessWithoutNullStreams;
     exitCode: Promise<number | null>;
   }> {
-    const child = spawn('kubectl', [...args, ...this.#flags], { env: this.#io.env, cwd: this.#io.folder });
+    // Before the arguments: what follows `--` is names, whatever it looks like.
+    const child = spawn('kubectl', [...this.#flags, ...args], { env: this.#io.env, cwd: this.#io.folder });
     const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
     // If kubectl ends before it has read its input, its exit reports the reason.
     child.stdin.on('error', () => undefined);

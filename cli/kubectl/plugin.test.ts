@@ -256,6 +256,9 @@ describe('hostile arguments', () => {
   test('a context and a kubeconfig are values of their options', async () => {
     await run('group', 'list', '--context', '--token=x', '--kubeconfig', '-v=9');
     expect(kubectl.calls[0]).toEqual(expect.arrayContaining(['--context=--token=x', '--kubeconfig=-v=9']));
+    await run('env', 'get', 'acme.shop-main', '--context', 'prod');
+    await run('env', 'ttl', 'acme.shop-main', '1d', '--context', 'prod');
+    for (const call of kubectl.calls.slice(1)) expect(call[0]).toBe('--context=prod');
   });
 });
 
