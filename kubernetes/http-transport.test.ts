@@ -73,6 +73,15 @@ test('sends credentials and user agent, and joins the paths', async () => {
   expect(seen).toMatchObject({ authorization: 'Bearer secret-token', 'user-agent': 'test' });
 });
 
+test('escapes in an apply what YAML refuses or changes', async () => {
+  answers.push(json(200, { metadata: { name: 'web' } }));
+  const a = 'x\u0085y\u009b\u2028\ufeff\uffff ä';
+  const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: at, data: { a } };
+  await client.apply(ConfigMap, object, { fieldManager: 'test' });
+  expect(bodies[0]).toContain(String.raw`x\u0085y\u009b\u2028\ufeff\uffff ä`);
+  expect(JSON.parse(bodies[0] ?? '')).toMatchObject({ data: { a } });
+});
+
 describe('Retry-After', () => {
   test('delays the request, which is repeated with its body', async () => {
     answers.push(tooMany, json(201, { metadata: { name: 'web' } }));

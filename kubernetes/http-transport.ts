@@ -110,7 +110,7 @@ export class HttpTransport {
 
   async #send(request: HttpRequest): Promise<{ outgoing: http.ClientRequest; sent: Promise<http.IncomingMessage> }> {
     const url = this.#url(request);
-    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
+    const body = request.body === undefined ? undefined : Buffer.from(serialized(request));
     const options: https.RequestOptions = {
       method: request.method,
       headers: {
@@ -175,4 +175,15 @@ async function readBody(response: http.IncomingMessage): Promise<unknown> {
   const text = Buffer.concat(chunks).toString('utf8');
   if (!response.headers['content-type']?.startsWith('application/json')) return text;
   return JSON.parse(text) as unknown;
+}
+
+/**
+ * Returns the body as JSON. The API server reads that of an apply as YAML, which refuses or changes characters that
+ * JSON permits, unless they are escaped (YAML 1.1, 5.1).
+ */
+function serialized({ body, contentType = '' }: HttpRequest): string {
+  const text = JSON.stringify(body);
+  if (!contentType.endsWith('+yaml')) return text;
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return text.replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped);
 }
