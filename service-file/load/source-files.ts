@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { FileUnreadableError, notAFile, type RepositoryFiles } from '../files.ts';
 import { type SourcePosition, type Problems, quoted } from '../problems.ts';
+import { isReservedName } from '../own-variables.ts';
 import { readRepositoryPath } from '../repository-path.ts';
 import { overriding, type Variable, type VariableLookup, type Variables } from '../variables.ts';
 import { textOf, type YamlNode } from '../yaml/yaml-node.ts';
@@ -64,7 +65,10 @@ export class SourceFiles {
     for (const path of paths) {
       const text = this.#budget.takeEnvFile(at) ? await this.#text(path, at) : undefined;
       if (text === undefined) return all;
-      for (const [name, variable] of this.#parse(path, text, variables)) defaults.set(name, variable);
+      for (const [name, variable] of this.#parse(path, text, variables)) {
+        // Not even those that Coppice does not set yet: a later one must change nothing.
+        if (!isReservedName(name)) defaults.set(name, variable);
+      }
     }
     return all;
   }
