@@ -161,9 +161,11 @@ describe('decides by the first rule that matches', () => {
     ]);
     expect(decide({ forks: false }, undefined)[0]).toBe('none');
     expect(decide({}, false)).toEqual([environment, 'rule 1: comes from the repository']);
-    expect(decide({ forks: true }, true)[0]).toBe(environment);
-    expect(decide({ forks: true }, undefined)[0]).toBe(environment);
-    expect(decide({ forks: true }, false)[0]).toBe('none');
+    const forks = { forks: true, labels: ['preview'] };
+    expect(decide(forks, true)[0]).toBe(environment);
+    expect(decide(forks, undefined)[0]).toBe(environment);
+    expect(decide(forks, false)[0]).toBe('none');
+    expect(() => decide({ forks: true }, true)).toThrow('requires labels');
   });
 
   test('names each rule for the type of ref that does not match', () => {

@@ -7,7 +7,7 @@ export type RuleEnvironment = (typeof RULE_ENVIRONMENTS)[number];
 /** Maximum number of rules of a Repository. */
 export const MAX_RULES = 20;
 const maxListed = 20;
-/** Maximum of all rules of a Repository: each pattern is compared with up to 100,000 refs in each sync. */
+/** Maximum of all rules of a Repository: each pattern and label is compared with up to 100,000 refs in each sync. */
 const max = { patterns: 50, characters: 1000 };
 
 const notPattern =
@@ -26,7 +26,7 @@ const patternsSchema = (description: string) =>
 
 const pullRequestCriteriaSchema = z
   .object({
-    labels: z.array(z.string().min(1).max(255)).min(1).max(maxListed).optional().meta({
+    labels: z.array(z.string().min(1).max(100)).min(1).max(maxListed).optional().meta({
       description: 'Labels, one of which it has, spelled as at the Git host.',
       'x-kubernetes-list-type': 'atomic',
     }),
@@ -40,6 +40,8 @@ const pullRequestCriteriaSchema = z
   .meta({ description: 'Open pull requests that meet all criteria; `{}`: all.' });
 
 const oneKind = 'a rule has one of branches, tags and pullRequests';
+const labelsForForks =
+  'with created and built, forks: true requires labels, because anybody can open pull requests from forks';
 
 const ruleSchema = z
   .object({
@@ -62,8 +64,17 @@ const ruleSchema = z
   .refine((rule) => [rule.branches, rule.tags, rule.pullRequests].filter((one) => one !== undefined).length === 1, {
     error: oneKind,
   })
+  .refine(
+    ({ environment, pullRequests: { forks, labels } = {} }) =>
+      forks !== true || labels !== undefined || (environment !== 'created' && environment !== 'built'),
+    { error: labelsForForks },
+  )
   .meta({
     'x-kubernetes-validations': [
+      {
+        rule: "!has(self.pullRequests) || !has(self.pullRequests.forks) || !self.pullRequests.forks || has(self.pullRequests.labels) || !has(self.environment) || !(self.environment in ['created', 'built'])",
+        message: labelsForForks,
+      },
       {
         rule: '[has(self.branches), has(self.tags), has(self.pullRequests)].filter(one, one).size() == 1',
         message: oneKind,
@@ -72,13 +83,15 @@ const ruleSchema = z
   });
 export type SyncRule = z.infer<typeof ruleSchema>;
 
-const tooManyPatterns = `all rules together can have ${max.patterns} patterns of ${max.characters} characters`;
+const tooManyPatterns = `all rules together can have ${max.patterns} patterns and labels of ${max.characters} characters`;
 
 /** Returns a CEL expression of the sum of what `size` names for each list of patterns. */
 function sumOf(size: (list: string) => string): string {
   const sizes = [
     ...['branches', 'tags', 'exclude'].map((name) => `(has(rule.${name}) ? ${size(`rule.${name}`)} : 0)`),
-    `(has(rule.pullRequests) && has(rule.pullRequests.targetBranches) ? ${size('rule.pullRequests.targetBranches')} : 0)`,
+    ...['targetBranches', 'labels'].map(
+      (name) => `(has(rule.pullRequests) && has(rule.pullRequests.${name}) ? ${size(`rule.pullRequests.${name}`)} : 0)`,
+    ),
   ];
   return `self.map(rule, ${sizes.join(' + ')}).sum()`;
 }
@@ -105,5 +118,5 @@ export const syncRulesSchema = z
   });
 
 function patternsOf({ branches = [], tags = [], exclude = [], pullRequests }: SyncRule): string[] {
-  return [...branches, ...tags, ...exclude, ...(pullRequests?.targetBranches ?? [])];
+  return [...branches, ...tags, ...exclude, ...(pullRequests?.targetBranches ?? []), ...(pullRequests?.labels ?? [])];
 }

@@ -48,6 +48,8 @@ const nothingListed: Omit<RefSnapshot, 'at'> = {
   leftOut: { branches: 0, tags: 0, pullRequests: 0 },
 };
 
+/** Longest reason of one ref, in characters: up to 20 rules can each have one, and there are thousands of refs. */
+const maxWhy = 300;
 /** Number of refs that are checked before other requests are served. */
 const atOnce = 50;
 
@@ -61,6 +63,10 @@ export async function checkRules(
   const { sync } = repository.spec;
   const checked: readonly SyncRule[] | undefined = rules ?? sync?.rules;
   const decisions = new RuleDecisions(checked);
+  const explain = (ref: RefFacts) => {
+    const why = decisions.explain(ref);
+    return why.length > maxWhy ? `${why.slice(0, maxWhy).toWellFormed()}…` : why;
+  };
   const { group } = idOf(repository);
   const held = new Map(
     environments.map(({ metadata, spec }) => [gitRefKey(spec.gitRef), formatId({ group, name: metadata.name })]),
@@ -80,7 +86,7 @@ export async function checkRules(
       name: ref.name,
       ...(rule !== undefined && { rule: rule + 1 }),
       environment: isTooOld ? 'none' : environment,
-      why: isTooOld ? `${decisions.explain(ref)}; not one of the ${maxTags} newest tags` : decisions.explain(ref),
+      why: isTooOld ? `${explain(ref)}; not one of the ${maxTags} newest tags` : explain(ref),
       ...(id !== undefined && { id }),
     });
   }

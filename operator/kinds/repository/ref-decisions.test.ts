@@ -95,6 +95,7 @@ test('lets other work continue between 100,000 refs', async () => {
   const other = { runs: 0, isDone: false };
   const decided = decideRefs(rules, refs).finally(() => (other.isDone = true));
   for (; !other.isDone; other.runs += 1) await setImmediate();
-  expect(other.runs).toBeGreaterThanOrEqual(900);
+  // A run for each 5 ms: on any processor this takes longer than 25 ms.
+  expect(other.runs).toBeGreaterThanOrEqual(5);
   expect((await decided).report.unmatched?.count).toBe(100_000);
 });

@@ -15,8 +15,8 @@ export interface RefDecisions {
   report: Pick<SyncStatus, 'rules' | 'unmatched'>;
 }
 
-/** Number of refs that are decided on before other work continues: a few milliseconds, however hostile names are. */
-const atOnce = 100;
+/** How long refs are decided on before other work continues, in milliseconds. */
+const atOnceMs = 5;
 const maxExamples = 3;
 const maxShownLength = 60;
 const maxWhyLength = 300;
@@ -60,8 +60,12 @@ export async function decideRefs(
   const matched = new Map<string, RuleDecision>();
   const byRule: RefFacts[][] = rules.map(() => []);
   const others: RefFacts[] = [];
-  for (const [index, ref] of refs.entries()) {
-    if (index % atOnce === atOnce - 1) await otherWork();
+  let since = performance.now();
+  for (const ref of refs) {
+    if (performance.now() - since > atOnceMs) {
+      await otherWork();
+      since = performance.now();
+    }
     const decision = ref.name.length > maxName ? unmatched : decisions.decide(ref);
     if (decision.rule === undefined) others.push(ref);
     else {

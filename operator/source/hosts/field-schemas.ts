@@ -6,8 +6,8 @@ import { listSchema } from './list-schema.ts';
 export const numberSchema = z.int().min(1).max(999_999_999);
 /** A commit ID, complete or abbreviated. */
 export const commitSchema = z.string().regex(/^[0-9a-f]{7,64}$/);
-/** GitHub permits 100 labels, Azure DevOps and GitLab set no limit. */
-const maxLabels = 1000;
+/** As many as GitHub permits. Azure DevOps and GitLab set no limit: with more of them, the labels count as not reported. */
+const maxLabels = 100;
 
 /**
  * A field that only rules need, which is missing at older servers; with any other form it counts as missing, because
