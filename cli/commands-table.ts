@@ -119,7 +119,7 @@ export const NOUNS: readonly Noun[] = [
       },
       {
         usage: 'ttl [env] [duration]',
-        summary: 'set the time to live, counted from now; 0 for none',
+        summary: 'show the time to live, or set it, counted from now; 0 for none',
         load: async () => (await env()).ttl,
       },
       {
@@ -163,6 +163,7 @@ export const NOUNS: readonly Noun[] = [
             '--rules <file>',
             'replace the rules for automatic environments by those of a YAML file; - reads standard input',
           ],
+          ['--show-secrets', 'print the secret of the webhook'],
         ],
         needsServer: 'with kubectl, edit the spec of the Repository',
         load: async () => (await repos()).settings,
@@ -299,7 +300,7 @@ export const COMMANDS: readonly Leaf[] = [
   },
   {
     usage: 'logout',
-    summary: 'sign out, and end the token',
+    summary: 'sign out: end the login, or forget the API token',
     needsServer: 'with kubectl, your kubeconfig signs in',
     load: async () => (await import('./commands/login.ts')).logout,
   },

@@ -3,6 +3,7 @@ import { usageError } from '../errors.ts';
 import { readCheckout } from '../git/checkout.ts';
 import { note } from '../io.ts';
 import { nested, pairs } from '../nested.ts';
+import { seconds } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { groupPath, repositoryPath, required } from '../paths.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
@@ -86,15 +87,43 @@ export const settings: Run = async (session, args) => {
   const { client, format, io } = session;
   const file = session.given.text('rules');
   const body = nested(changes);
+  const { environmentTTL } = body;
+  if (typeof environmentTTL === 'string') body['environmentTTL'] = seconds(environmentTTL);
   if (file !== undefined) body['sync'] = { ...objectOf(body['sync']), rules: await readRules(io, file) };
+  const isChange = Object.keys(body).length > 0;
   const answer = await suggesting(session, 'repository', id, () =>
-    Object.keys(body).length === 0
-      ? client.get<RepositorySettingsView>(path)
-      : client.send<RepositorySettingsView>('POST', path, { body }),
+    isChange ? client.send<RepositorySettingsView>('POST', path, { body }) : client.get<RepositorySettingsView>(path),
   );
-  await printValue(io, format === 'json' ? 'json' : 'yaml', answer);
+  const isYaml = format !== 'json';
+  const printed = shownSettings(answer, { showsSecrets: session.given.flag('showSecrets'), decodes: isYaml });
+  await printValue(io, isYaml ? 'yaml' : 'json', isChange ? partOf(printed, body) : printed);
 };
 
+/** Returns settings for people: without the secret of the webhook, and with the text of the service file. */
+function shownSettings(
+  settings: RepositorySettingsView,
+  { showsSecrets, decodes }: { showsSecrets: boolean; decodes: boolean },
+): RepositorySettingsView {
+  const { serviceFile, webhook } = settings;
+  const text = Buffer.from(serviceFile.serviceFile, 'base64').toString('utf8');
+  return {
+    ...settings,
+    ...(decodes && { serviceFile: { ...serviceFile, serviceFile: text } }),
+    ...(webhook && !showsSecrets && { webhook: { ...webhook, secret: '(hidden)' } }),
+  };
+}
+
+/** Returns the part of a value that has the keys of another one; null for those that it lacks. */
+function partOf(value: unknown, keys: unknown): unknown {
+  if (!isObject(value) || !isObject(keys)) return value ?? null;
+  const values = new Map(Object.entries(value));
+  return Object.fromEntries(Object.entries(keys).map(([key, inner]) => [key, partOf(values.get(key), inner)]));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 function objectOf(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
+  return isObject(value) ? value : {};
 }
