@@ -3,27 +3,38 @@ import { readFileSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { CheckResult } from '../api/types.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError } from '../errors.ts';
 import { note, write } from '../io.ts';
+import { counted } from '../output/counted.ts';
 import { printValue } from '../output/print.ts';
 import { visible } from '../output/safe-text.ts';
 import { repositoryPath, required } from '../paths.ts';
+import { readText } from '../read-text.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
 import type { Run } from '../session.ts';
+
+/** The API's name of the service file, whatever it is called. */
+const checkedName = 'compose.yaml';
 
 /** The API accepts 500 files, and a body of 1 MiB, in which base64 takes a third more. */
 const max = { files: 500, bytes: 700 * 1024 };
 
+type Problem = CheckResult['errors'][number];
+
 export const check: Run = async (session, [given]) => {
   const { client, io, format } = session;
-  const file = resolve(io.folder, required(given, 'FILE'));
+  const name = required(given, 'FILE');
+  const file = resolve(io.folder, name);
   const id = await repositoryId(session);
-  const text = readText(file);
+  const text = readText(io, name);
   const { files, leftOut } = await filesBeside(file, text);
-  if (leftOut > 0) note(io, `${leftOut} files of the checkout do not fit into a check and were left out`);
+  if (leftOut > 0)
+    note(io, `the check leaves out ${counted(leftOut, 'file')} of the checkout, because it is too large`);
   const body = { serviceFile: Buffer.from(text).toString('base64'), files };
   const send = () => client.send<CheckResult>('POST', `${repositoryPath(id)}/check`, { body });
-  const result = await suggesting(session, 'repository', id, send);
+  const answer = await suggesting(session, 'repository', id, send);
+  const ofFile = (problem: Problem) => ({ ...problem, file: problem.file === checkedName ? name : problem.file });
+  const result = { ...answer, errors: answer.errors.map(ofFile), warnings: answer.warnings.map(ofFile) };
   if (format === 'json' || format === 'yaml') await printValue(io, format, result);
   else {
     for (const [kind, problems] of [['error', result.errors] as const, ['warning', result.warnings] as const]) {
@@ -35,17 +46,9 @@ export const check: Run = async (session, [given]) => {
       }
     }
   }
-  if (result.errors.length > 0) throw new CliError(`${result.errors.length} errors in ${given ?? ''}`);
-  note(io, `${result.services.length} services, ${result.warnings.length} warnings`);
+  if (result.errors.length > 0) throw new CliError(`${counted(result.errors.length, 'error')} in ${name}`);
+  note(io, `${counted(result.services.length, 'service')}, ${counted(result.warnings.length, 'warning')}`);
 };
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw usageError(`${file} cannot be read: ${String(error)}`);
-  }
-}
 
 /** Returns the tracked files of the checkout: those that the service file names first, then the small ones. */
 async function filesBeside(file: string, text: string): Promise<{ files: Record<string, string>; leftOut: number }> {

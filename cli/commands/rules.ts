@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { RulesCheckView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
 import { note, type Io } from '../io.ts';
+import { counted } from '../output/counted.ts';
 import { printList, printValue } from '../output/print.ts';
 import { repositoryPath } from '../paths.ts';
+import { readText } from '../read-text.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
 import type { Run } from '../session.ts';
 import { SHOWN_RULE_REFS } from '../shown.ts';
@@ -31,7 +31,7 @@ export const rules: Run = async (session, [name]) => {
     return;
   }
   await printList(io, format, refs, SHOWN_RULE_REFS);
-  const byRule = matched.map((count, index) => `rule ${index + 1} matches ${count} refs`);
+  const byRule = matched.map((count, index) => `rule ${index + 1} matches ${counted(count, 'ref')}`);
   note(io, `listed at ${listedAt}: ${[...byRule, `no rule matches ${unmatched}`].join(', ')}`);
   const more = leftOut.branches + leftOut.tags + leftOut.pullRequests;
   if (more > 0) note(io, `${more} more refs are not shown`);
@@ -40,7 +40,7 @@ export const rules: Run = async (session, [name]) => {
 /** Reads a YAML list of rules, which may be the value of `rules`. @throws CliError */
 export async function readRules(io: Io, file: string): Promise<unknown> {
   const { parse } = await import('yaml');
-  const text = file === '-' ? await io.readInput() : readText(resolve(io.folder, file));
+  const text = file === '-' ? await io.readInput() : readText(io, file);
   let value: unknown;
   try {
     value = parse(text);
@@ -50,12 +50,4 @@ export async function readRules(io: Io, file: string): Promise<unknown> {
   const found = typeof value === 'object' && value !== null && 'rules' in value ? value.rules : value;
   if (!Array.isArray(found)) throw usageError(`${file} contains no list of rules`);
   return found;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw usageError(`${file} cannot be read: ${String(error)}`);
-  }
 }

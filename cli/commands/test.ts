@@ -3,6 +3,7 @@ import { deadline } from '../api/client.ts';
 import type { TestsView } from '../api/types.ts';
 import { CliError } from '../errors.ts';
 import { note } from '../io.ts';
+import { counted } from '../output/counted.ts';
 import { printList, printValue } from '../output/print.ts';
 import { startProgress } from '../output/progress.ts';
 import { environmentPath } from '../paths.ts';
@@ -25,7 +26,7 @@ export const run: Run = async (session, [name]) => {
   const path = `${environmentPath(id)}/tests`;
   const started = await suggesting(session, 'environment', id, () => client.send<TestsView>('POST', path));
   if (!given.flag('wait')) {
-    note(io, `${id}: ${started.tests.length} tests requested. \`coppice test results ${id}\` shows them`);
+    note(io, `${id}: ${counted(started.tests.length, 'test')} requested. \`coppice test results ${id}\` shows them`);
     return;
   }
   const ended = await untilEnded(session, id);
