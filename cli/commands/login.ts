@@ -75,6 +75,9 @@ async function passwordLogin(url: string, email: string, password: string): Prom
   }
 }
 
+/** API tokens start with it, logins do not. */
+const apiTokenPrefix = 'cpt_';
+
 export const logout: Run = async (session) => {
   const { io, given } = session;
   const config = readConfig(io);
@@ -84,8 +87,9 @@ export const logout: Run = async (session) => {
     note(io, 'not signed in');
     return;
   }
+  const isApiToken = context.token?.startsWith(apiTokenPrefix) === true;
   try {
-    if (context.token !== undefined) await new Client(context).send('POST', '/api/user/logout');
+    if (context.token !== undefined && !isApiToken) await new Client(context).send('POST', '/api/user/logout');
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     // The token is deleted on this computer in any case; on the server it may already have expired.
@@ -93,5 +97,7 @@ export const logout: Run = async (session) => {
   }
   const { [name]: gone, ...contexts } = config.contexts;
   writeConfig(io, { ...(config.current !== name && { current: config.current }), contexts });
-  note(io, `signed out of ${gone?.url ?? name}`);
+  // Others, such as CI jobs, may use the same API token.
+  const left = isApiToken ? '. The API token stays valid: `coppice token delete NAME` deletes one' : '';
+  note(io, `signed out of ${gone?.url ?? name}${left}`);
 };
