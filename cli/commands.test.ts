@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startServer, stopServer } from '../api/http/server.ts';
 import { TestApi } from '../api/testing/test-api.ts';
+import { REPOSITORY, type Repository } from '../crds/repository.ts';
+import { Secret } from '../kubernetes/resource-type.ts';
 import { runCommand, type RunOptions } from './testing/run-command.ts';
 
 let api: TestApi;
@@ -127,6 +129,15 @@ describe('sign-in', () => {
     expect((await run('group list')).code).toBe(4);
   });
 
+  test('forgets an API token without deleting it', async () => {
+    const { out: apiToken } = await run('token create ci');
+    await run(`login ${url} --with-token`, { env: own(), input: apiToken });
+    const { code, err } = await run('logout', { env: own() });
+    expect([code, err]).toEqual([0, expect.stringContaining('The API token stays valid')]);
+    expect(readFileSync(config(), 'utf8')).not.toContain(apiToken.trim());
+    expect((await run('group list', { env: { ...env, COPPICE_TOKEN: apiToken.trim() } })).code).toBe(0);
+  });
+
   test('takes a password from standard input', async () => {
     const body = '{"email":"new@example.com","password":"correct horse"}';
     expect((await runCommand(['api', 'POST', '/api/user/register', '-d', body], { env })).code).toBe(0);
@@ -206,6 +217,14 @@ test('creates, lists and deletes API tokens', async () => {
   expect((await run('group list', { env: limited })).code).toBe(4);
 });
 
+test('says when an environment ends', async () => {
+  const environment = 'env ttl acme.shop-main';
+  const until = new Date(Date.now() + 30_000).toISOString().slice(0, 16);
+  expect((await run(`${environment} 30`)).err).toContain(`the contents of acme.shop-main are deleted at ${until}`);
+  expect((await run(`${environment} 0`)).err).toBe('acme.shop-main has no time to live\n');
+  expect(await run(environment)).toMatchObject({ code: 0, err: 'acme.shop-main has no time to live\n' });
+});
+
 test('creates an environment without a build', async () => {
   const args = 'env spawn acme.shop --branch quiet --no-build -o json';
   const { id, build } = JSON.parse((await run(args)).out) as { id: string; build?: object };
@@ -215,6 +234,29 @@ test('creates an environment without a build', async () => {
 test('shows and changes settings', async () => {
   expect((await run('repo settings acme.shop environmentTTL=3600 sync.newestTags=3')).code).toBe(0);
   expect((await run('repo settings acme.shop')).out).toContain('environmentTTL: 3600');
+});
+
+test('prints only what was changed of settings, and accepts a duration', async () => {
+  expect((await run('repo settings acme.shop environmentTTL=1d')).out).toBe('environmentTTL: 86400\n');
+  expect((await run('repo settings acme.shop environmentTTL=soon')).code).toBe(2);
+  const text = Buffer.from('services: {}').toString('base64');
+  const changed = await run(`repo settings acme.shop serviceFile.serviceFile=${text}`);
+  expect(changed.out).toBe('serviceFile:\n  serviceFile: "services: {}"\n');
+});
+
+test('prints the secret of the webhook on demand only', async () => {
+  const webhook = { url: 'http://x/', secretName: 'webhook-shop' };
+  const namespace = 'group-acme';
+  api.cluster.change(REPOSITORY, { namespace, name: 'shop' }, { status: { webhook } });
+  const uid = api.cluster.all<Repository>(REPOSITORY)[0]?.metadata.uid ?? '';
+  const ownerReferences = [{ apiVersion: 'v', kind: 'Repository', name: 'shop', uid }];
+  api.cluster.add(Secret, {
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'webhook-shop', ownerReferences } },
+    data: { secret: Buffer.from('the secret').toString('base64') },
+  });
+  expect((await run('repo settings acme.shop')).out).toContain('secret: (hidden)');
+  expect((await run('repo settings acme.shop -o json')).out).not.toContain('the secret');
+  expect((await run('repo settings acme.shop --show-secrets')).out).toContain('secret: the secret');
 });
 
 describe('rules for automatic environments', () => {
@@ -241,9 +283,7 @@ describe('rules for automatic environments', () => {
         '',
       ].join('\n'),
     ]);
-    expect(err).toContain(
-      'rule 1 matches 1 refs, rule 2 matches 1 refs, no rule matches 1\n2 more refs are not shown\n',
-    );
+    expect(err).toContain('rule 1 matches 1 ref, rule 2 matches 1 ref, no rule matches 1\n2 more refs are not shown\n');
     expect((await run('repo rules acme.shop')).out).toMatch(/^dev +- +empty +there are no rules$/m);
   });
 
@@ -254,7 +294,7 @@ describe('rules for automatic environments', () => {
       sync: { newestTags: 3, rules: [{ branches: ['main'], environment: 'empty' }, { environment: 'built' }] },
     });
     expect((await run('repo rules acme.shop -o name')).out).toBe('dev\nmain\n7\n');
-    expect((await run('repo settings acme.shop sync.rules=null')).out).not.toContain('rules');
+    expect((await run('repo settings acme.shop sync.rules=null')).out).toBe('sync:\n  rules: null\n');
   });
 
   test.each([
@@ -273,11 +313,14 @@ test('sends any request', async () => {
   expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringContaining('name')]);
 });
 
-test('reports the problems of a service file', async () => {
-  const file = join(folder, 'compose.yaml');
+test('reports the problems of a service file under its own name', async () => {
+  const file = join(folder, 'bad.yaml');
   writeFileSync(file, 'services: { web: { image: nginx, ports: [nonsense] } }\n');
-  const { code, out } = await run(`check ${file} --repo acme.shop`);
-  expect([code, out]).toEqual([1, expect.stringContaining('compose.yaml:1:')]);
+  const { code, out, err } = await run('check bad.yaml --repo acme.shop', { folder });
+  expect([code, out]).toEqual([1, expect.stringMatching(/^bad\.yaml:1:/)]);
+  expect(err).toContain('1 error in bad.yaml');
+  const missing = await run('check none.yaml --repo acme.shop', { folder });
+  expect([missing.code, missing.err]).toEqual([2, 'coppice: none.yaml cannot be read: there is no such file\n']);
 });
 
 test('completes commands, options and ids', async () => {

@@ -9,7 +9,6 @@ import { seconds } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { visible, visibleJson } from '../output/safe-text.ts';
 import { tableText } from '../output/table.ts';
-import { required } from '../paths.ts';
 import { environmentId, gitRef, repositoryId, repositoryOf, suggesting } from '../resolve.ts';
 import { readCheckout } from '../git/checkout.ts';
 import type { Run, Session } from '../session.ts';
@@ -185,12 +184,30 @@ async function untilEmpty(session: Session, id: string): Promise<void> {
   }
 }
 
+/** Sets the time to live, or shows it if no duration is given. */
 export const ttl: Run = async (session, [first, second]) => {
-  // With one argument, it is the duration, for the checkout's environment.
-  const [name, text] = second === undefined ? [undefined, first] : [first, second];
-  const { id } = await send(session, name, { name: 'ttl', ttl: seconds(required(text, 'DURATION')) });
+  // Only ids contain a dot. Any other single argument is the duration, for the checkout's environment.
+  const isId = second !== undefined || first?.includes('.') === true;
+  const [name, text] = isId ? [first, second] : [undefined, first];
+  if (text === undefined) {
+    const id = await environmentId(session, name);
+    const { expiresAt } = await readEnvironment(session, id);
+    noteExpiry(session, id, expiresAt);
+    await printEnvironment(session, id);
+    return;
+  }
+  const lifetime = seconds(text);
+  const { id } = await send(session, name, { name: 'ttl', ttl: lifetime });
+  // The operator sets the time from the request, which takes a moment.
+  noteExpiry(session, id, lifetime === 0 ? undefined : session.io.now() / 1000 + lifetime);
   await printEnvironment(session, id);
 };
+
+/** @param expiresAt seconds since 1970 */
+function noteExpiry({ io }: Session, id: string, expiresAt: number | undefined): void {
+  if (expiresAt === undefined) note(io, `${id} has no time to live`);
+  else note(io, `the contents of ${id} are deleted at ${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`);
+}
 
 export const wait: Run = async (session, [name]) => {
   const id = await environmentId(session, name);
