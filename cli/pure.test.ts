@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BlockParser } from './api/events.ts';
+import type { RepositorySettingsView } from './api/types.ts';
+import { shownSettings } from './commands/repo.ts';
 import { originOf } from './config/target.ts';
 import { repositoryKey } from './git/checkout.ts';
 import { nested } from './nested.ts';
@@ -65,6 +67,27 @@ test('pads columns, and writes each row on one line', () => {
   expect(tableText(columns, [{ name: 'long name', size: 1 }, { name: 'a\nb' }])).toBe(
     'NAME        SIZE\nlong name   1\na b         -\n',
   );
+});
+
+describe('settings', () => {
+  const settings: RepositorySettingsView = {
+    ...{ variables: [], sshPublicKey: '', autoBuild: true, onRefGone: 'delete', sync: { newestTags: 10 } },
+    scheduledRebuild: { mode: 'disabled', hour: '', timeZone: 'UTC' },
+    serviceFile: { mode: 'repo', serviceFile: btoa('services: {}') },
+    webhook: { url: 'https://x.example', secret: 'the secret', created: true },
+  };
+
+  test('show the secret of the webhook on demand only', () => {
+    const shown = (showsSecrets: boolean) => shownSettings(settings, { showsSecrets, decodes: true });
+    expect(JSON.stringify(shown(false))).not.toContain('the secret');
+    expect(shown(false).webhook?.secret).toBe('(hidden)');
+    expect(shown(true).webhook).toEqual(settings.webhook);
+  });
+
+  test('show the text of the service file, but to programs what the API answers', () => {
+    const shown = (decodes: boolean) => shownSettings(settings, { showsSecrets: true, decodes }).serviceFile;
+    expect([shown(true).serviceFile, shown(false)]).toEqual(['services: {}', settings.serviceFile]);
+  });
 });
 
 describe('addresses of a repository', () => {

@@ -100,7 +100,7 @@ export const settings: Run = async (session, args) => {
 };
 
 /** Returns settings for people: without the secret of the webhook, and with the text of the service file. */
-function shownSettings(
+export function shownSettings(
   settings: RepositorySettingsView,
   { showsSecrets, decodes }: { showsSecrets: boolean; decodes: boolean },
 ): RepositorySettingsView {
