@@ -1,6 +1,6 @@
 import type { Run } from './session.ts';
 
-type Option = readonly [flags: string, description: string];
+type Option = readonly [flags: string, description: string, choices?: readonly string[]];
 
 /** A command that can run. Its code is loaded when it runs. */
 export interface Leaf {
@@ -131,7 +131,10 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'wait [env]',
         summary: 'wait for a state; fail if it cannot be reached',
-        options: [['--for <state>', 'built (default), healthy, empty or deleted'], ...waiting.slice(1)],
+        options: [
+          ['--for <state>', 'state; by default built', ['built', 'healthy', 'empty', 'deleted']],
+          ...waiting.slice(1),
+        ],
         load: async () => (await env()).wait,
       },
     ],
@@ -147,7 +150,11 @@ export const NOUNS: readonly Noun[] = [
         options: [
           group,
           ['--name <name>', 'name; by default the last part of the address'],
-          ['--type <type>', 'generic (default), ownerhost, groupedhost, cloudorg or workspacehost'],
+          [
+            '--type <type>',
+            'type of the host; by default generic',
+            ['generic', 'ownerhost', 'groupedhost', 'cloudorg', 'workspacehost'],
+          ],
           ['--param <name=value...>', 'parameter of the type, such as owner=acme'],
           ['--secret-stdin', 'read the password or token from standard input'],
         ],
@@ -189,7 +196,11 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'list',
         summary: 'list variables',
-        options: [repo, group, ['-e, --env <id>', 'those in effect in an environment']],
+        options: [
+          repo,
+          group,
+          ['-e, --env [id]', 'those in effect in an environment; by default that of the checked-out branch'],
+        ],
         load: async () => (await vars()).list,
       },
       {
@@ -198,8 +209,8 @@ export const NOUNS: readonly Noun[] = [
         options: [
           repo,
           group,
-          ['--secret', 'never show the value, and mask it in logs'],
-          ['--visibility <visibility>', 'always or buildtime'],
+          ['--secret', 'never show the value, and mask it in logs of builds'],
+          ['--visibility <visibility>', 'when services get it', ['always', 'buildtime']],
         ],
         needsServer: 'the server stores the values in Secrets',
         load: async () => (await vars()).set,
@@ -250,7 +261,7 @@ export const NOUNS: readonly Noun[] = [
         summary: 'create an API token, and print it',
         options: [
           ['--expires <duration>', 'when it expires (default: 90d)'],
-          ['--access <access>', 'read, operate or administer'],
+          ['--access <access>', 'what it can do', ['read', 'operate', 'administer']],
           ['--group <ids...>', 'restrict it to groups'],
           ['--repo <ids...>', 'restrict it to repositories'],
         ],

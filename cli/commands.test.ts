@@ -7,8 +7,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startServer, stopServer } from '../api/http/server.ts';
 import { TestApi } from '../api/testing/test-api.ts';
-import { REPOSITORY, type Repository } from '../crds/repository.ts';
-import { Secret } from '../kubernetes/resource-type.ts';
 import { runCommand, type RunOptions } from './testing/run-command.ts';
 
 let api: TestApi;
@@ -60,6 +58,21 @@ describe('exit codes', () => {
   });
 });
 
+test('names commands instead of requests', async () => {
+  api.addEnvironment('acme', 'shop-built', 'shop', { state: 'built' });
+  const { code, err } = await run('env create acme.shop-built');
+  expect([code, err]).toEqual([1, expect.stringContaining('Use `coppice env build`, or `coppice env rebuild`')]);
+  expect(err).not.toMatch(/PUT|POST/);
+});
+
+test.each([
+  ['token create x --access foo', 'read, operate, administer'],
+  ['vars set A=1 --visibility foo', 'always, buildtime'],
+])('refuses an unknown choice: %s', async (args, choices) => {
+  const { code, err } = await run(args);
+  expect([code, err]).toEqual([2, expect.stringContaining(choices)]);
+});
+
 describe('output', () => {
   test('has data on standard output, in the chosen form', async () => {
     expect((await run('group list')).out).toBe('GROUP   NAME\nacme    acme\n');
@@ -73,6 +86,15 @@ describe('output', () => {
     expect((await run('env get acme.shop-mian')).err).toContain('Did you mean acme.shop-main?');
     expect((await run('repo sync acme.shpo')).err).toContain('Did you mean acme.shop?');
     expect((await run('env spwan')).err).toContain('Did you mean spawn?');
+    api.addEnvironment('acme', 'shop-web', 'shop', { services: [{ name: 'web', ready: true }] });
+    expect((await run('logs acme.shop-web -s wbe')).err).toBe(
+      'coppice: acme.shop-web has no service wbe. Did you mean web?\n',
+    );
+    expect((await run('token delete nope')).err).toBe('coppice: you have no API token nope. There are: none\n');
+    await run('vars set --repo acme.shop NAME=1');
+    expect((await run('vars unset --repo acme.shop NAEM')).err).toBe(
+      'coppice: acme.shop has no variable NAEM. Did you mean NAME?\n',
+    );
   });
 
   test('contains no control character of others, and no colours outside of a terminal', async () => {
@@ -106,6 +128,11 @@ describe('in a git checkout', () => {
     expect(JSON.parse(spawned.out)).toMatchObject({ rid: 'acme.shop', gitRef: { name: 'feature/x', type: 'branch' } });
     const again = await run('env spawn -o name', { folder });
     expect([again.code, again.out]).toEqual([0, `${(JSON.parse(spawned.out) as { id: string }).id}\n`]);
+  });
+
+  test('the variables in effect are those of the branch', async () => {
+    const { code, out } = await run('vars list --env -o name', { folder });
+    expect([code, out]).toEqual([0, expect.stringContaining('COPPICE_')]);
   });
 
   test('another remote is named in the error', async () => {
@@ -242,21 +269,6 @@ test('prints only what was changed of settings, and accepts a duration', async (
   const text = Buffer.from('services: {}').toString('base64');
   const changed = await run(`repo settings acme.shop serviceFile.serviceFile=${text}`);
   expect(changed.out).toBe('serviceFile:\n  serviceFile: "services: {}"\n');
-});
-
-test('prints the secret of the webhook on demand only', async () => {
-  const webhook = { url: 'http://x/', secretName: 'webhook-shop' };
-  const namespace = 'group-acme';
-  api.cluster.change(REPOSITORY, { namespace, name: 'shop' }, { status: { webhook } });
-  const uid = api.cluster.all<Repository>(REPOSITORY)[0]?.metadata.uid ?? '';
-  const ownerReferences = [{ apiVersion: 'v', kind: 'Repository', name: 'shop', uid }];
-  api.cluster.add(Secret, {
-    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'webhook-shop', ownerReferences } },
-    data: { secret: Buffer.from('the secret').toString('base64') },
-  });
-  expect((await run('repo settings acme.shop')).out).toContain('secret: (hidden)');
-  expect((await run('repo settings acme.shop -o json')).out).not.toContain('the secret');
-  expect((await run('repo settings acme.shop --show-secrets')).out).toContain('secret: the secret');
 });
 
 describe('rules for automatic environments', () => {

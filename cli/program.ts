@@ -100,7 +100,10 @@ function addLeaf(io: Io, parent: Command, name: ProgramName, leaf: Leaf): void {
   }
   const { summary, options = [] } = (name === PLUGIN ? leaf.inPlugin : undefined) ?? leaf;
   const command = parent.command(usage).description(summary);
-  for (const [flags, description] of options) command.option(flags, description);
+  for (const [flags, description, choices] of options) {
+    const option = new Option(flags, description);
+    command.addOption(choices ? option.choices(choices) : option);
+  }
   command.action(async () => {
     const [run, session] = await Promise.all([load(), sessionOf(io, name, command.optsWithGlobals())]);
     const args: unknown[] = command.processedArgs.flat();

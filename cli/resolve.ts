@@ -4,7 +4,7 @@ import { CliError, usageError } from './errors.ts';
 import { readCheckout, repositoryKey, type Checkout } from './git/checkout.ts';
 import type { Installation, Kind } from './installation.ts';
 import type { Session } from './session.ts';
-import { nearest } from './suggest.ts';
+import { hintOf, nearest } from './suggest.ts';
 
 const noCheckout = 'the current folder is not a git checkout with a remote';
 
@@ -93,7 +93,8 @@ export async function suggesting<T>(session: Session, kind: Kind, name: string, 
   try {
     return await run();
   } catch (error) {
-    if (!(error instanceof RequestError) || error.status !== 404) throw error;
+    if (!(error instanceof RequestError)) throw error;
+    if (error.status !== 404) throw kind === 'environment' ? inCommands(error, session.command) : error;
     const names = await session.installation.namesNear(kind, name);
     // The named resource exists, so the 404 concerns another one.
     if (names.includes(name)) throw error;
@@ -102,5 +103,34 @@ export async function suggesting<T>(session: Session, kind: Kind, name: string, 
     const hint =
       near === undefined ? `\`${session.command} ${list} list\` lists those that you can see` : `Did you mean ${near}?`;
     throw new CliError(`there is no ${kind} ${name}, or you cannot see it. ${hint}`, undefined, { cause: error });
+  }
+}
+
+/** Names the commands of the requests that an error of an environment names. */
+function inCommands(error: RequestError, command: string): RequestError {
+  const message = error.message
+    .replaceAll(/POST …\/(build|rebuild)/g, (_all, verb: string) => `\`${command} env ${verb}\``)
+    .replaceAll('Send PUT', `Run \`${command} env create\``)
+    .replaceAll(/\bPUT\b/g, `\`${command} env create\``);
+  return new RequestError(error.status, message, [], { cause: error });
+}
+
+/**
+ * Runs a request for a part of a resource. If there is no such part, the error suggests the most similar one.
+ * @param what the missing part in the error, such as `acme.shop has no variable`
+ * @param read returns the names that exist
+ */
+export async function suggestingPart<T>(
+  { what, name, read }: { what: string; name: string; read: () => Promise<readonly string[]> },
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.status !== 404) throw error;
+    const names = await read();
+    // The named part exists, so the 404 concerns another one.
+    if (names.includes(name)) throw error;
+    throw new CliError(`${what} ${name}. ${hintOf(name, names)}`, undefined, { cause: error });
   }
 }

@@ -10,6 +10,12 @@ export function nearest(name: string, names: readonly string[]): string | undefi
   return best;
 }
 
+/** Returns a hint for a name that does not exist: the most similar one, or all that exist. */
+export function hintOf(name: string, names: readonly string[]): string {
+  const near = nearest(name, names);
+  return near !== undefined ? `Did you mean ${near}?` : `There are: ${names.length > 0 ? names.join(', ') : 'none'}`;
+}
+
 /** Returns how many characters must be inserted, deleted, replaced or swapped (optimal string alignment). */
 export function distance(from: string, to: string): number {
   let beforeLast: number[] = [];

@@ -3,7 +3,7 @@ import { usageError } from '../errors.ts';
 import { note, write } from '../io.ts';
 import { coloured, hasColours } from '../output/colours.ts';
 import { visible, visibleJson } from '../output/safe-text.ts';
-import { environmentId, suggesting } from '../resolve.ts';
+import { environmentId, suggesting, suggestingPart } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 
 export const logs: Run = async (session, [name]) => {
@@ -13,18 +13,29 @@ export const logs: Run = async (session, [name]) => {
   const build = given.number('build', 1);
   const tail = given.number('tail', 0);
   if (service !== undefined && build !== undefined) throw usageError('use --build or --service, not both');
-  await suggesting(session, 'environment', id, () =>
-    installation.readLog(
-      id,
-      { service, build, tail, follow: given.flag('follow') },
-      {
-        onMessage: (message) => printMessage(session, message),
-        onLine: (line) => write(io.out, `${visible(line)}\n`),
-        onReconnect: (why) => note(io, `${why}; connecting again`),
-      },
-    ),
-  );
+  const read = () =>
+    suggesting(session, 'environment', id, () =>
+      installation.readLog(
+        id,
+        { service, build, tail, follow: given.flag('follow') },
+        {
+          onMessage: (message) => printMessage(session, message),
+          onLine: (line) => write(io.out, `${visible(line)}\n`),
+          onReconnect: (why) => note(io, `${why}; connecting again`),
+        },
+      ),
+    );
+  if (service === undefined) await read();
+  else {
+    const names = () => serviceNames(session, id);
+    await suggestingPart({ what: `${id} has no service`, name: service, read: names }, read);
+  }
 };
+
+/** Returns the names of the services of an environment. */
+export async function serviceNames({ installation }: Session, id: string, signal?: AbortSignal): Promise<string[]> {
+  return (await installation.environment(id, signal)).services.map(({ name }) => name);
+}
 
 async function printMessage(session: Session, message: BuildLogMessage): Promise<void> {
   const { io, format } = session;

@@ -1,12 +1,20 @@
+import type { Client } from '../api/client.ts';
 import type { ApiTokenView, UserView } from '../api/types.ts';
 import { note, write } from '../io.ts';
 import { printList, printValue } from '../output/print.ts';
 import { required } from '../paths.ts';
+import { suggestingPart } from '../resolve.ts';
 import type { Run } from '../session.ts';
 import { SHOWN_TOKENS } from '../shown.ts';
 
 const path = '/api/user/tokens';
 const defaultSeconds = 90 * 86_400;
+
+/** Returns the names of your API tokens. */
+export async function tokenNames(client: Client, signal?: AbortSignal): Promise<string[]> {
+  const { apiTokens } = await client.get<UserView>('/api/user/info', {}, signal);
+  return apiTokens.map(({ Name }) => Name);
+}
 
 export const list: Run = async ({ client, io, format }) => {
   const { apiTokens } = await client.get<UserView>('/api/user/info');
@@ -33,6 +41,10 @@ export const create: Run = async ({ client, io, format, given }, [name]) => {
 };
 
 export const remove: Run = async ({ client, io }, [name]) => {
-  await client.send<ApiTokenView[]>('DELETE', path, { body: { name: required(name, 'NAME') } });
-  note(io, `${name ?? ''}: deleted`);
+  const token = required(name, 'NAME');
+  const read = () => tokenNames(client);
+  await suggestingPart({ what: 'you have no API token', name: token, read }, () =>
+    client.send<ApiTokenView[]>('DELETE', path, { body: { name: token } }),
+  );
+  note(io, `${token}: deleted`);
 };

@@ -1,18 +1,19 @@
 import { RequestError } from '../api/client.ts';
 import type { VariableView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
+import type { VariablesOwner } from '../installation.ts';
 import { note } from '../io.ts';
 import { pair } from '../nested.ts';
 import { printList } from '../output/print.ts';
 import { groupPath, repositoryPath } from '../paths.ts';
-import { environmentId, repositoryId, suggesting } from '../resolve.ts';
+import { environmentId, repositoryId, suggesting, suggestingPart } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_VARIABLES } from '../shown.ts';
 
 export const list: Run = async (session) => {
   const { installation, io, format, given } = session;
   const environment = given.text('env');
-  if (environment !== undefined) {
+  if (environment !== undefined || given.flag('env')) {
     const id = await environmentId(session, environment);
     const read = () => installation.variables({ kind: 'environment', id });
     const { applies, variables } = await suggesting(session, 'environment', id, read);
@@ -72,10 +73,17 @@ export const unset: Run = async (session, args) => {
   for (const name of args) {
     if (name === undefined) continue;
     const path = `${owner.path}/variables/${encodeURIComponent(name)}`;
-    await suggesting(session, owner.kind, owner.id, () => session.client.send('DELETE', path));
+    await suggestingPart({ what: `${owner.id} has no variable`, name, read: () => variableNames(session, owner) }, () =>
+      suggesting(session, owner.kind, owner.id, () => session.client.send('DELETE', path)),
+    );
     note(session.io, `${name}: deleted from ${owner.id}`);
   }
 };
+
+/** Returns the names of the variables of a group or repository. */
+export async function variableNames({ installation }: Session, owner: VariablesOwner): Promise<string[]> {
+  return (await installation.variables(owner)).variables.map(({ name }) => name);
+}
 
 interface Owner {
   kind: 'group' | 'repository';
@@ -83,7 +91,8 @@ interface Owner {
   path: string;
 }
 
-async function ownerOf(session: Session): Promise<Owner> {
+/** Returns the owner that the options name, or the checkout's repository. @throws CliError */
+export async function ownerOf(session: Session): Promise<Owner> {
   const group = session.given.text('group');
   if (group !== undefined && session.given.text('repo') !== undefined) {
     throw usageError('use --group or --repo, not both');

@@ -5,7 +5,7 @@ import { formatId, idOf } from '../../crds/ids.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { CliError } from '../errors.ts';
 import type { LogReader } from '../installation.ts';
-import { nearest } from '../suggest.ts';
+import { hintOf } from '../suggest.ts';
 import type { Kubectl } from './kubectl.ts';
 
 /** The default of the REST API. */
@@ -41,9 +41,7 @@ export async function readServiceLog(
 function requireService(environment: Environment, service: string): void {
   const names = (environment.status?.services ?? []).map(({ name }) => name);
   if (names.includes(service)) return;
-  const near = nearest(service, names);
-  const hint = near !== undefined ? `Did you mean ${near}?` : `It has ${names.length > 0 ? names.join(', ') : 'none'}`;
-  throw new CliError(`${formatId(idOf(environment))} has no service ${service}. ${hint}`);
+  throw new CliError(`${formatId(idOf(environment))} has no service ${service}. ${hintOf(service, names)}`);
 }
 
 /** Returns a line of `kubectl logs --prefix --timestamps` as the REST API shows it; undefined for another text. */
