@@ -104,6 +104,17 @@ export class Sessions {
     return { userName, accountId };
   }
 
+  /** Returns the name of a login, which gives no access. */
+  nameOf(token: string): string {
+    return keyOf(token);
+  }
+
+  /** Returns whether the login of this name is valid, without renewing it. */
+  async isValid(name: string): Promise<boolean> {
+    const value = await reach(this.#redis.get(name));
+    return value !== null && this.#now() < recordSchema.parse(JSON.parse(value)).createdAt + maxMs;
+  }
+
   /** Returns when a login started, in milliseconds since the epoch; undefined for a token that is not a login's. */
   async startedAt(token: string): Promise<number | undefined> {
     const value = await reach(this.#redis.get(keyOf(token)));

@@ -92,7 +92,7 @@ export function userServices(options: UserServicesOptions): {
       ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
       ...sessionRoutes({ sessions }),
       ...signInRoutes({
-        ...{ accounts, users, attempts, ownOrigin: config.ownOrigin },
+        ...{ accounts, users, sessions, attempts, ownOrigin: config.ownOrigin },
         grants: new Grants({ redis: options.sessions, now, randomBytes }),
       }),
       ...tokenRoutes({ apiTokens, directory: options.directory }),

@@ -26,9 +26,20 @@ const maxDevices = 5000;
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
 
-/** The account that approved, and a hash that detects a changed password. */
-const accountSchema = z.object({ userName: z.string(), accountId: z.string(), password: z.string() });
+/** The account that approved, a hash that detects a changed password, and the name of its login (Sessions.nameOf). */
+const accountSchema = z.object({
+  userName: z.string(),
+  accountId: z.string(),
+  password: z.string(),
+  session: z.string(),
+});
 export type GrantedAccount = z.infer<typeof accountSchema>;
+
+/** The user who approves, and the name of the login with which they do. */
+export interface Approval {
+  user: User;
+  session: string;
+}
 
 const deviceSchema = z.object({
   state: z.enum(['pending', 'approved', 'denied']),
@@ -83,10 +94,10 @@ export class Grants {
   }
 
   /** Approves or denies a device, once. @throws NotFound */
-  async decideDevice(userCode: string, user: User | undefined): Promise<void> {
+  async decideDevice(userCode: string, approval: Approval | undefined): Promise<void> {
     const { hash, device } = await this.#pending(userCode, (key) => this.#options.redis.getDel(key));
-    const decided: Device = user
-      ? { ...device, state: 'approved', account: accountOf(user) }
+    const decided: Device = approval
+      ? { ...device, state: 'approved', account: grantedBy(approval) }
       : { ...device, state: 'denied' };
     await this.#store(deviceKey(hash), decided, pickUpMs);
   }
@@ -104,9 +115,9 @@ export class Grants {
   }
 
   /** Returns a code for the program that knows the verifier of the challenge (RFC 7636, S256). */
-  async issueCode(user: User, challenge: string): Promise<string> {
+  async issueCode(approval: Approval, challenge: string): Promise<string> {
     const code = newToken(this.#options.randomBytes);
-    await this.#store(authorizationKey(code), { ...accountOf(user), challenge }, pickUpMs);
+    await this.#store(authorizationKey(code), { ...grantedBy(approval), challenge }, pickUpMs);
     return code;
   }
 
@@ -135,8 +146,12 @@ export class Grants {
 }
 
 /** Returns the account with a hash of its password, which shows whether either has changed since the approval. */
-export function accountOf({ name, accountId, passwordHash }: User): GrantedAccount {
+export function accountOf({ name, accountId, passwordHash }: User): Omit<GrantedAccount, 'session'> {
   return { userName: name, accountId, password: tokenHash(passwordHash ?? '') };
+}
+
+function grantedBy({ user, session }: Approval): GrantedAccount {
+  return { ...accountOf(user), session };
 }
 
 /** Normalizes a typed code: letters only, in upper case. */

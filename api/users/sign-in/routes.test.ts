@@ -56,6 +56,15 @@ describe('a device', () => {
     await decide(device).expect(404);
   });
 
+  test('gets nothing if the login that approved it has ended', async () => {
+    const device = await start();
+    await decide(device).expect(200);
+    await own('/api/user/logout', {}).expect(200);
+    expect((await poll(device).expect(401)).body).toMatchObject({
+      error: expect.stringContaining('its login has ended'),
+    });
+  });
+
   test('gets nothing if it is denied', async () => {
     const device = await start();
     await decide(device, false).expect(200);

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { integerField, booleanField } from '../../http/parse.ts';
 import { endpoint, nothing, openEndpoint, type Endpoint } from '../../http/endpoint.ts';
 import { Unauthorized } from '../../shared/errors.ts';
+import type { Caller } from '../../auth/caller.ts';
+import type { Sessions } from '../../auth/sessions.ts';
 import type { UserStore } from '../../auth/user-store.ts';
 import type { Accounts } from '../accounts.ts';
 import type { Attempts } from '../attempts.ts';
@@ -41,21 +43,29 @@ export interface SignInRoutesOptions {
   grants: Grants;
   accounts: Pick<Accounts, 'startSession'>;
   users: Pick<UserStore, 'read'>;
+  sessions: Pick<Sessions, 'nameOf' | 'isValid'>;
   attempts: Pick<Attempts, 'countCodes'>;
   ownOrigin: string;
 }
 
 /** Returns the routes (extensions) through which a program gets a login that its user approves in the panel. */
-export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: SignInRoutesOptions): Endpoint[] {
-  /** Starts a session of the program `client`, unless the account or its password has changed since the approval. */
+export function signInRoutes(options: SignInRoutesOptions): Endpoint[] {
+  const { grants, accounts, users, sessions, attempts, ownOrigin } = options;
+  /**
+   * Starts a session of the program `client`, unless the account or its password has changed since the approval, or the
+   * login that approved has ended: whoever ends a stolen login must not leave another one behind.
+   */
   const sessionOf = async (granted: GrantedAccount, client: string | undefined): Promise<string> => {
     const user = await users.read(granted.userName);
     const now = user && accountOf(user);
     const isSame = now?.accountId === granted.accountId && now.password === granted.password;
-    const token = isSame && user ? await accounts.startSession(user, client) : undefined;
-    if (token === undefined) throw new Unauthorized('the account has changed since the approval. Sign in again');
+    const isApproved = isSame && (await sessions.isValid(granted.session));
+    const token = isApproved && user ? await accounts.startSession(user, client) : undefined;
+    if (token === undefined)
+      throw new Unauthorized('the account has changed, or its login has ended, since the approval. Sign in again');
     return token;
   };
+  const approvalOf = ({ user, credential }: Caller) => ({ user, session: sessions.nameOf(credential.token) });
   return [
     openEndpoint({
       method: 'post',
@@ -81,7 +91,10 @@ export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: S
       summary: 'Returns the decision about a device, and its token (extension; RFC 8628)',
       body: z.object({ deviceCode: secretField }),
       answer: decisionSchema,
-      also: { 401: 'The account has changed since the approval.', 404: 'The code has expired or was used.' },
+      also: {
+        401: 'The account has changed, or its login has ended, since the approval.',
+        404: 'The code has expired or was used.',
+      },
       run: async ({ body, request }) => {
         const decision = await grants.pollDevice(body.deviceCode);
         if (typeof decision === 'string') return { status: decision };
@@ -95,7 +108,7 @@ export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: S
       body: z.object({ code: secretField, verifier: verifierField }),
       answer: z.object({ token: z.string() }),
       also: {
-        401: 'The account has changed since the approval.',
+        401: 'The account has changed, or its login has ended, since the approval.',
         404: 'The code has expired, was used, or is of another program.',
       },
       run: async ({ body, request }) => {
@@ -135,7 +148,7 @@ export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: S
       answer: z.object({}),
       run: async ({ caller, body }) => {
         await attempts.countCodes(caller.user.accountId);
-        await grants.decideDevice(body.userCode, body.approve ? caller.user : undefined);
+        await grants.decideDevice(body.userCode, body.approve ? approvalOf(caller) : undefined);
         return {};
       },
     }),
@@ -155,7 +168,7 @@ export function signInRoutes({ grants, accounts, users, attempts, ownOrigin }: S
       }),
       answer: z.object({ redirect: z.string() }),
       run: async ({ caller, body: { port, challenge, state } }) => {
-        const code = await grants.issueCode(caller.user, challenge);
+        const code = await grants.issueCode(approvalOf(caller), challenge);
         return { redirect: `http://127.0.0.1:${port}/callback?${new URLSearchParams({ code, state }).toString()}` };
       },
     }),
