@@ -3,7 +3,7 @@ import { RestInstallation } from './api/rest-installation.ts';
 import { findTarget } from './config/target.ts';
 import { usageError } from './errors.ts';
 import type { Installation } from './installation.ts';
-import type { Io } from './io.ts';
+import { note, type Io } from './io.ts';
 import { seconds } from './output/duration.ts';
 import type { Format } from './output/formats.ts';
 import { formatOf } from './output/print.ts';
@@ -71,7 +71,7 @@ export class Session {
 
   /** The server of the chosen context. @throws CliError if there is none */
   get client(): Client {
-    this.#client ??= new Client(findTarget(this.io, this.given.text('context')));
+    this.#client ??= new Client(findTarget(this.io, this.given.text('context')), retryNote(this.io));
     return this.#client;
   }
 
@@ -85,6 +85,13 @@ export class Session {
   get format(): Format {
     return formatOf(this.given.text('output'));
   }
+}
+
+/** Returns how a client reports at a terminal that it waits for the server. */
+export function retryNote(io: Io): (message: string) => void {
+  return (message) => {
+    if (io.isTerminal.err) note(io, message);
+  };
 }
 
 /** Runs a command. `args`: its arguments in order, undefined where an optional one is absent. */

@@ -38,9 +38,12 @@ const maxRetryAfterSeconds = 60;
 /** The REST API of one server. */
 export class Client {
   readonly target: Target;
+  readonly #onUnreachable: (message: string) => void;
 
-  constructor(target: Target) {
+  /** @param onUnreachable called once per request, after its first retry has failed too */
+  constructor(target: Target, onUnreachable: (message: string) => void = () => undefined) {
     this.target = target;
+    this.#onUnreachable = onUnreachable;
   }
 
   /** Returns the answer, of the type that the endpoint declares. @throws CliError */
@@ -70,11 +73,14 @@ export class Client {
 
   /** Like `open`, but returns refusals too. */
   async openAny(method: Method, path: string, options: SendOptions = {}): Promise<IncomingMessage> {
-    for (const wait of waits) {
+    for (const [failures, wait] of waits.entries()) {
       const { response, isUnsent, cause } = await this.#try(method, path, options);
       const status = response?.statusCode ?? 0;
       if (response && !isTemporary(method, status)) return response;
       if (!response && method !== 'GET' && !isUnsent) throw this.#unreachable(cause);
+      // A name that does not exist is a mistake, not a restart.
+      if (codeOf(cause) === 'ENOTFOUND') throw this.#unreachable(cause);
+      if (!response && failures === 1) this.#onUnreachable(`${this.target.url} cannot be reached, trying again`);
       await pause(response, wait, options.signal);
     }
     const { response, cause } = await this.#try(method, path, options);

@@ -6,7 +6,7 @@ import { CliError, EXIT, usageError } from '../errors.ts';
 import { note } from '../io.ts';
 import { browserLogin } from '../login/browser.ts';
 import { deviceLogin } from '../login/device.ts';
-import type { Run, Session } from '../session.ts';
+import { retryNote, type Run, type Session } from '../session.ts';
 
 export const login: Run = async (session, [address]) => {
   const { io, given } = session;
@@ -16,7 +16,7 @@ export const login: Run = async (session, [address]) => {
     note(io, `warning: ${url} is not encrypted: others on the network can read the token`);
   }
   const token = await newToken(session, url);
-  const { email } = await new Client({ url, token }).get<UserView>('/api/user/info');
+  const { email } = await new Client({ url, token }, retryNote(io)).get<UserView>('/api/user/info');
   const config = readConfig(io);
   const name = given.text('context') ?? new URL(url).host;
   const old = config.contexts[name];
@@ -89,7 +89,8 @@ export const logout: Run = async (session) => {
   }
   const isApiToken = context.token?.startsWith(apiTokenPrefix) === true;
   try {
-    if (context.token !== undefined && !isApiToken) await new Client(context).send('POST', '/api/user/logout');
+    if (context.token !== undefined && !isApiToken)
+      await new Client(context, retryNote(io)).send('POST', '/api/user/logout');
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     // The token is deleted on this computer in any case; on the server it may already have expired.
