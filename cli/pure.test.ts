@@ -173,4 +173,7 @@ test('says in which stage a build is', () => {
   expect(stageText({ ...base, problem, build: { result: 'pending' } })).toBe(
     'acme.shop-main: build waits (WaitingForBuilder: all are in use)',
   );
+  expect(stageText({ ...base, problem, health: 'failed', build: { number: 4, result: 'failed' } })).toBe(
+    'acme.shop-main: build 4 failed (WaitingForBuilder)',
+  );
 });

@@ -3,8 +3,10 @@ import type { BuildView, ListedEnvironment } from '../api/types.ts';
 type Waited = Pick<ListedEnvironment, 'id' | 'status' | 'health' | 'problem' | 'build' | 'services'>;
 
 /** Returns the current activity of an environment, in one line. */
-export function stageText({ id, status, problem, build, services }: Waited): string {
-  const why = problem ? ` (${problem.reason}: ${problem.message})` : '';
+export function stageText({ id, status, health, problem, build, services }: Waited): string {
+  // The error at the end of the wait contains the message of a failure.
+  const hasFailed = health === 'failed' || build?.result === 'failed';
+  const why = problem ? ` (${problem.reason}${hasFailed ? '' : `: ${problem.message}`})` : '';
   if (status !== 'building') return `${id}: ${status}${why}`;
   return `${id}: ${buildText(build, services)}${why}`;
 }

@@ -27,9 +27,9 @@ export async function waitFor<T>(
   const progress = startProgress(io);
   try {
     for await (const { now } of installation.changes(id, signal)) {
-      if (now !== 'deleted') progress.show(stageText(now));
       const result = await judge(now);
       if (result !== undefined) return result;
+      if (now !== 'deleted') progress.show(stageText(now));
     }
     throw timeout.error();
   } catch (error) {
