@@ -40,6 +40,7 @@ const serviceLog: readonly Option[] = [
 const resultsOfTests = 'the server reads the results from the tester';
 const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
+const groups = () => import('./commands/group.ts');
 const env = () => import('./commands/env.ts');
 const repos = () => import('./commands/repo.ts');
 const vars = () => import('./commands/vars.ts');
@@ -187,7 +188,15 @@ export const NOUNS: readonly Noun[] = [
   {
     name: 'group',
     summary: 'groups',
-    verbs: [{ usage: 'list', summary: 'list groups', load: async () => (await import('./commands/group.ts')).list }],
+    verbs: [
+      { usage: 'list', summary: 'list groups', load: async () => (await groups()).list },
+      {
+        usage: 'create <name>',
+        summary: 'create a group, and print its id',
+        needsServer: 'the server makes you its owner',
+        load: async () => (await groups()).create,
+      },
+    ],
   },
   {
     name: 'vars',

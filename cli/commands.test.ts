@@ -252,6 +252,11 @@ test('says when an environment ends', async () => {
   expect(await run(environment)).toMatchObject({ code: 0, err: 'acme.shop-main has no time to live\n' });
 });
 
+test('creates a group', async () => {
+  const { code, out } = await run('group create Tools');
+  expect([code, out]).toEqual([0, 'GROUP   NAME\ntools   Tools\n']);
+});
+
 test('creates an environment without a build', async () => {
   const args = 'env spawn acme.shop --branch quiet --no-build -o json';
   const { id, build } = JSON.parse((await run(args)).out) as { id: string; build?: object };

@@ -38,7 +38,7 @@ test.each(pages)('%s: runs each shell block in a test, or says why not: <!-- not
 const partWords = {
   panel: 833,
   'clusters of several kinds': 800,
-  'command line': 1150,
+  'command line': 1220,
   'own variables': 600,
   'history of tests': 125,
   'rules for environments': 790,
