@@ -7,7 +7,9 @@ test.each([
   [0, 'just now'],
   [-30, 'less than a minute ago'],
   [-60, '1 minute ago'],
-  [-3599, '59 minutes ago'],
+  [-3569, '59 minutes ago'],
+  [-3599, '1 hour ago'],
+  [7190, 'in 2 hours'],
   [-7200, '2 hours ago'],
   [-400 * 24 * 3600, '1 year ago'],
   [30, 'in less than a minute'],
@@ -18,9 +20,20 @@ test.each([
 
 test.each([
   [0, 'now'],
-  [-90, '1 min'],
-  [-50 * 24 * 3600, '1 mo'],
+  [-59, 'now'],
+  [-60, '1 min'],
+  [-89, '1 min'],
+  [-90, '2 min'],
+  [3540, '59 min'],
+  [3569, '59 min'],
+  [3570, '1 h'],
   [3600, '1 h'],
+  [7190, '2 h'],
+  [24 * 3600 - 1, '1 d'],
+  [30 * 24 * 3600 - 1, '1 mo'],
+  [-50 * 24 * 3600, '2 mo'],
+  [-364 * 24 * 3600, '12 mo'],
+  [-365 * 24 * 3600, '1 y'],
 ])('shows the short age of a time %d seconds from now as "%s"', (seconds, expected) => {
   expect(shortAge(now + seconds, now)).toBe(expected);
 });

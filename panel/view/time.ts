@@ -1,28 +1,36 @@
 const units = [
-  { name: 'year', seconds: 365 * 24 * 3600 },
-  { name: 'month', seconds: 30 * 24 * 3600 },
-  { name: 'day', seconds: 24 * 3600 },
-  { name: 'hour', seconds: 3600 },
-  { name: 'minute', seconds: 60 },
+  { name: 'year', seconds: 365 * 24 * 3600, smaller: 30 * 24 * 3600 },
+  { name: 'month', seconds: 30 * 24 * 3600, smaller: 24 * 3600 },
+  { name: 'day', seconds: 24 * 3600, smaller: 3600 },
+  { name: 'hour', seconds: 3600, smaller: 60 },
+  { name: 'minute', seconds: 60, smaller: 1 },
 ] as const;
 
-/** Returns a time relative to now: `3 minutes ago`, `in 2 days`. Both in Unix seconds. */
+/** Returns a distance in the largest unit of which its rounded count is at least 1: 59.7 min are 1 h. */
+function roundedCount(distance: number): { count: number; name: (typeof units)[number]['name'] } | undefined {
+  const unit = units.find(
+    ({ seconds, smaller }) =>
+      distance >= seconds || (smaller > 1 && Math.round(distance / smaller) * smaller >= seconds),
+  );
+  return unit && { count: Math.round(distance / unit.seconds), name: unit.name };
+}
+
+/** Returns a time relative to now, rounded: `3 minutes ago`, `in 2 days`. Both in Unix seconds. */
 export function relativeTime(at: number, now: number): string {
   const distance = Math.abs(now - at);
-  const unit = units.find(({ seconds }) => distance >= seconds);
-  if (!unit) return at > now ? 'in less than a minute' : distance < 10 ? 'just now' : 'less than a minute ago';
-  const count = Math.floor(distance / unit.seconds);
-  const words = `${count} ${unit.name}${count === 1 ? '' : 's'}`;
+  const rounded = roundedCount(distance);
+  if (!rounded) return at > now ? 'in less than a minute' : distance < 10 ? 'just now' : 'less than a minute ago';
+  const { count, name } = rounded;
+  const words = `${count} ${name}${count === 1 ? '' : 's'}`;
   return at > now ? `in ${words}` : `${words} ago`;
 }
 
 const short = { year: 'y', month: 'mo', day: 'd', hour: 'h', minute: 'min' } as const;
 
-/** Returns an age for a narrow column: `3 min`, `2 d`. Both in Unix seconds. */
+/** Returns an age or a remaining time for a narrow column, rounded: `3 min`, `2 d`. Both in Unix seconds. */
 export function shortAge(at: number, now: number): string {
-  const distance = Math.abs(now - at);
-  const unit = units.find(({ seconds }) => distance >= seconds);
-  return unit ? `${Math.floor(distance / unit.seconds)} ${short[unit.name]}` : 'now';
+  const rounded = roundedCount(Math.abs(now - at));
+  return rounded ? `${rounded.count} ${short[rounded.name]}` : 'now';
 }
 
 /** Returns a duration: `42 s`, `3 min 5 s`, `2 h 10 min`. */
