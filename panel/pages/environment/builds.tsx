@@ -2,9 +2,9 @@ import type { JSX } from 'preact';
 import type { BuildView, EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
+import { LogLink } from '../../components/log-link.tsx';
 import { Ago } from '../../components/times.tsx';
 import { now } from '../../state/clock.ts';
-import { useQuery } from '../../state/page.ts';
 import { useResource } from '../../state/resource.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 import { secondsOf, segmentsOf } from '../../view/timeline.ts';
@@ -47,7 +47,6 @@ export function Builds({ environment }: { environment: EnvironmentView }): JSX.E
 }
 
 function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
-  const { hrefWith } = useQuery();
   const { state, icon } = results[build.result];
   const current = now.value / 1000;
   const seconds = secondsOf(build, current);
@@ -69,23 +68,18 @@ function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
         <>
           <div class="timeline">
             {segments.map((segment) => (
-              <a
+              <LogLink
                 key={segment.name}
                 class={`segment ${segment.isRunning ? 'is-running' : ''}`}
-                href={hrefWith({
-                  tab: undefined,
-                  log: undefined,
-                  build: String(build.number),
-                  stage: segment.name,
-                  line: undefined,
-                })}
+                {...(build.number !== undefined && { build: build.number })}
+                stage={segment.name}
                 style={{ left: `${segment.start}%`, width: `${segment.width}%` }}
                 title={`${segment.name}: ${duration(segment.seconds)}`}
               >
                 <span class="visually-hidden">
                   {segment.name}: {duration(segment.seconds)}
                 </span>
-              </a>
+              </LogLink>
             ))}
           </div>
           <ul class="timeline-legend">
@@ -105,24 +99,15 @@ function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
 const shortCommit = 7;
 
 function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.Element {
-  const { hrefWith } = useQuery();
   const { state, icon } = results[build.result];
   const seconds = build.duration ?? 0;
   return (
     <li class={`previous-build state-${state}`}>
-      <a
-        href={hrefWith({
-          tab: undefined,
-          log: undefined,
-          build: String(build.number),
-          line: undefined,
-          stage: undefined,
-        })}
-      >
+      <LogLink {...(build.number !== undefined && { build: build.number })}>
         <Icon name={icon} />
         <span class="figures">{build.number}</span>
         <span class="visually-hidden">{build.result}</span>
-      </a>
+      </LogLink>
       <code class="muted">{build.commit?.slice(0, shortCommit)}</code>
       <span class="one-line muted isolate">
         {visibleText([build.subject ?? build.trigger, build.author].filter((text) => text !== undefined).join(' · '))}

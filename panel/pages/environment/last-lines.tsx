@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
+import { LogLink } from '../../components/log-link.tsx';
 import { Pieces } from '../../components/log-row.tsx';
 import { LogFollower } from '../../state/log-follower.ts';
-import { useQuery } from '../../state/page.ts';
 import type { LogLine } from '../../view/log-line.ts';
 
 const shown = 8;
@@ -18,7 +18,6 @@ export function LastLines({
   environment: EnvironmentView;
   service: string | undefined;
 }): JSX.Element | null {
-  const { hrefWith } = useQuery();
   const lines = useSignal<readonly LogLine[]>([]);
   const number = build?.number;
   useEffect(() => {
@@ -42,9 +41,9 @@ export function LastLines({
       <ol>
         {lines.value.map((line) => (
           <li key={line.seq}>
-            <a href={hrefWith({ tab: undefined, log: undefined, build: String(number), line: String(line.seq) })}>
+            <LogLink {...(number !== undefined && { build: number })} line={line.seq}>
               {line.seq}
-            </a>
+            </LogLink>
             <code class="isolate">
               <Pieces line={line} />
             </code>

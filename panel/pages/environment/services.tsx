@@ -2,8 +2,8 @@ import type { JSX } from 'preact';
 import type { EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
 import { Icon } from '../../components/icons.tsx';
+import { LogLink } from '../../components/log-link.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
-import { useQuery } from '../../state/page.ts';
 import { useUsage, type UsageHistory } from '../../state/usage.ts';
 import { byteText } from '../../view/bytes.ts';
 import { depthOf, inDependencyOrder } from '../../view/service-order.ts';
@@ -52,7 +52,6 @@ function ServiceRow({
   history: UsageHistory;
   status: string;
 }): JSX.Element {
-  const { hrefWith } = useQuery();
   const { name, ready, restarts, lastTermination } = service;
   const isWaiting = !ready && status !== 'built' && service.message === undefined;
   const state = ready ? 'built' : isWaiting ? 'created' : 'failed';
@@ -102,12 +101,9 @@ function ServiceRow({
           </>
         )}
       </span>
-      <a
-        class="service-logs"
-        href={hrefWith({ tab: undefined, log: name, build: undefined, line: undefined, stage: undefined })}
-      >
+      <LogLink class="service-logs" service={name}>
         Logs<span class="visually-hidden"> of {name}</span>
-      </a>
+      </LogLink>
       {service.message !== undefined && !ready && <p class="service-message isolate">{service.message}</p>}
     </li>
   );

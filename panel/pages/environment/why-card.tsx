@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { EnvironmentView } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
+import { LogLink } from '../../components/log-link.tsx';
 import { Ago } from '../../components/times.tsx';
-import { useQuery } from '../../state/page.ts';
 import { reasonText } from '../../view/conditions.ts';
 import { visibleText } from '../../view/visible-text.ts';
 import { LastLines } from './last-lines.tsx';
@@ -10,7 +10,6 @@ import { LastLines } from './last-lines.tsx';
 /** The reason why an environment is not ready, since when, and what to do. A healthy one has no such card. */
 export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const { health, problem, conditions, services, build } = environment;
-  const { hrefWith } = useQuery();
   if (!problem) return null;
   const { reason, since, service } = problem;
   // Lists truncate a long message; the condition contains all of it.
@@ -49,19 +48,12 @@ export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.
         {ofBuild.test(reason) && output.length === 0 && <LastLines environment={environment} service={service} />}
         {ofBuild.test(reason) && build?.number !== undefined && (
           <p>
-            <a
-              href={`${hrefWith({ tab: undefined, log: undefined, build: String(build.number), line: undefined })}#logs`}
-              onClick={() => document.getElementById('logs')?.scrollIntoView()}
-            >
-              Log of build {build.number}
-            </a>
+            <LogLink build={build.number}>Log of build {build.number}</LogLink>
           </p>
         )}
         {service !== undefined && (
           <p>
-            <a href={hrefWith({ tab: undefined, log: service, build: undefined, line: undefined })}>
-              Logs of {service}
-            </a>
+            <LogLink service={service}>Logs of {service}</LogLink>
           </p>
         )}
       </div>
