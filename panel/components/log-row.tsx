@@ -5,6 +5,8 @@ import { piecesOf, type TerminalText } from '../view/terminal-text.ts';
 
 export interface LogRowProps {
   line: LogLine;
+  /** The number that is shown; links contain the seq. */
+  number: number;
   withServices: boolean;
   withTime: boolean;
   search: string;
@@ -16,7 +18,7 @@ export interface LogRowProps {
 
 /** A line with its number, which is a link to it. Markup in its text is shown as text. */
 export function LogRow(props: LogRowProps): JSX.Element {
-  const { line, withServices, withTime, search, href, isMarked = false, isCurrent = false, onSelect } = props;
+  const { line, number, withServices, withTime, search, href, isMarked = false, isCurrent = false, onSelect } = props;
   const level = levelOf(line.text);
   return (
     <div class={`log-line level-${level} ${isMarked ? 'is-marked' : ''} ${isCurrent ? 'is-current' : ''}`}>
@@ -25,7 +27,7 @@ export function LogRow(props: LogRowProps): JSX.Element {
         href={href}
         target="_self"
         tabIndex={-1}
-        aria-label={`Line ${line.seq}`}
+        aria-label={`Line ${number}`}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || !onSelect) return;
           event.preventDefault();
@@ -33,7 +35,7 @@ export function LogRow(props: LogRowProps): JSX.Element {
           onSelect();
         }}
       >
-        {line.seq}
+        {number}
       </a>
       {withTime && <span class="log-time">{clockOf(line.time)}</span>}
       {withServices && (

@@ -19,6 +19,8 @@ export interface LogViewerProps {
   choice: ComponentChildren;
   /** Whether lines come from several services. */
   withServices: boolean;
+  /** Whether a line is numbered by its position instead of by its seq. */
+  isNumberedByPosition?: boolean;
   /** Path of the whole log as text, if the API keeps one. */
   downloadPath?: string;
   fileName: string;
@@ -27,7 +29,7 @@ export interface LogViewerProps {
 
 /** A log of any length: only the lines in view are in the document. */
 export function LogViewer(props: LogViewerProps): JSX.Element {
-  const { source, choice, withServices, downloadPath, fileName, missing } = props;
+  const { source, choice, withServices, isNumberedByPosition = false, downloadPath, fileName, missing } = props;
   const { query, setQuery } = useQuery();
   const lines = useRef<LogLine[]>([]);
   const version = useSignal(0);
@@ -205,7 +207,14 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
           }}
         >
           <div ref={sample} class="log-measure" aria-hidden="true">
-            <LogRow line={sampleLine} withServices={withServices} withTime={query['time'] === '1'} search="" href="" />
+            <LogRow
+              line={sampleLine}
+              number={0}
+              withServices={withServices}
+              withTime={query['time'] === '1'}
+              search=""
+              href=""
+            />
             <span class="log-sample">{'x'.repeat(sampleLetters)}</span>
           </div>
           <div class="log-content" style={{ height: `${view.layout.height * rowHeight}px` }}>
@@ -214,6 +223,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
                 <LogRow
                   key={line.seq}
                   line={line}
+                  number={isNumberedByPosition ? line.position : line.seq}
                   withServices={withServices}
                   withTime={query['time'] === '1'}
                   search={search.value}
@@ -255,7 +265,7 @@ function countText(shown: number, all: number): string {
 }
 
 const sampleLetters = 50;
-const sampleLine: LogLine = { seq: 0, time: '2026-01-01T00:00:00Z', service: 'x', stage: '', text: '' };
+const sampleLine: LogLine = { seq: 0, position: 0, time: '2026-01-01T00:00:00Z', service: 'x', stage: '', text: '' };
 
 function lineHref(seq: number): string {
   const parameters = new URLSearchParams(location.search);

@@ -29,6 +29,7 @@ export class LogFollower {
   readonly #handlers: LogHandlers;
   #socket: WebSocket | undefined;
   #last = 0;
+  #count = 0;
   #isStopped = false;
   #hasOpened = false;
   #retryMs = retryMs.first;
@@ -89,7 +90,8 @@ export class LogFollower {
       else {
         const { seq, time, service, stage, pod, line } = message;
         const text = readTerminalText(withoutTabs(line));
-        lines.push({ seq, time, service, stage, ...(pod !== undefined && { pod }), ...text });
+        this.#count += 1;
+        lines.push({ seq, position: this.#count, time, service, stage, ...(pod !== undefined && { pod }), ...text });
       }
     }
     if (lines.length > 0) this.#handlers.onLines(lines);

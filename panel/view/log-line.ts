@@ -3,7 +3,10 @@ import type { TerminalText } from './terminal-text.ts';
 
 /** A line of a log as it is shown. */
 export interface LogLine extends TerminalText {
+  /** Identifies the line in links: in the log of a build its number, in the log of a service derived from its time. */
   seq: number;
+  /** Number among the lines that were received, from 1. */
+  position: number;
   /** RFC 3339 */
   time: string;
   service: string;

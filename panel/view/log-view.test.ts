@@ -5,7 +5,7 @@ import { LogView, windowOf } from './log-view.ts';
 import { columnsOf, RowLayout } from './row-layout.ts';
 
 function line(seq: number, text: string, more: Partial<LogLine> = {}): LogLine {
-  return { seq, time: '2026-01-01T00:00:00Z', service: 'web', stage: 'build', text, ...more };
+  return { seq, position: seq, time: '2026-01-01T00:00:00Z', service: 'web', stage: 'build', text, ...more };
 }
 
 describe('the layout of rows', () => {

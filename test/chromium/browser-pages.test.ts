@@ -188,6 +188,36 @@ test('the log of a service continues after a restart of the API', async () => {
   expect(await page.locator('.log-window .log-text').allTextContents()).toEqual(['before', 'after']);
 }, 60_000);
 
+test('lines of a service log have short numbers, and links with their seq', async () => {
+  const first = 179_549_188_289_001;
+  const keys = runtimeLogKeys(uidOf('shop-feature'), 'web');
+  for (const [index, text] of ['first', 'second'].entries()) {
+    const line = { seq: first + index, time: startedAt, service: 'web', stage: '', line: text };
+    local.logReader.writeTo(keys, line);
+  }
+  const services = [{ name: 'web', ready: true }];
+  local.cluster.change(ENVIRONMENT, { namespace: 'group-acme', name: 'shop-feature' }, { status: { services } });
+  await page.setViewportSize({ width: 1280, height: 400 });
+  await page.goto('/environments/acme.shop-feature?time=1');
+  const bottom = "document.querySelector('.log-scroller').getBoundingClientRect().bottom";
+  await page.locator('.log-scroller').waitFor();
+  expect(Number(await page.evaluate(bottom))).toBeGreaterThan(400);
+  await page.getByRole('link', { name: 'Logs of web' }).click();
+  const second = page.locator('.log-line', { hasText: 'second' });
+  const number = second.getByRole('link', { name: 'Line 2' });
+  await number.waitFor();
+  expect(await page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe('Log lines');
+  expect(Number(await page.evaluate(bottom))).toBeLessThanOrEqual(400);
+  expect(await number.innerText()).toBe('2');
+  const isFitting = "[...document.querySelectorAll('.log-number')].every((one) => one.scrollWidth <= one.clientWidth)";
+  expect(await page.evaluate(isFitting)).toBe(true);
+  await number.click();
+  expect(new URL(page.url()).searchParams.get('line')).toBe(String(first + 1));
+  await page.reload();
+  await page.locator('.log-line.is-marked', { hasText: 'second' }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 720 });
+}, 60_000);
+
 test('a ref is searched among all of the repository, and chosen by keyboard', async () => {
   await page.goto('/repositories/acme.shop?spawn=1');
   const ref = page.getByRole('combobox', { name: 'Ref', exact: true });

@@ -43,6 +43,7 @@ export function EnvironmentLogs({ environment }: { environment: EnvironmentView 
           choice={choice}
           source={{ path: `${path}/services/${encodeURIComponent(service.name)}/logs`, query: { tail } }}
           withServices={false}
+          isNumberedByPosition
           fileName={`${id}-${service.name}.log`}
           missing="The service does not run, so it has no log now."
         />
