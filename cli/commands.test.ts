@@ -346,6 +346,22 @@ test('completes commands, options and ids', async () => {
   expect((await words('env', 'sp')).out).toBe('spawn\n');
   expect((await words('env', 'wait', '--ti')).out).toBe('--timeout\n');
   expect((await words('env', 'get', 'acme.')).out).toBe('acme.shop-main\n');
+  api.addEnvironment('acme', 'shop-web', 'shop', { services: [{ name: 'web', ready: true }] });
+  await run('vars set --repo acme.shop NAME=1');
+  await run('token create ci');
+  await run(`login ${url} --with-token --context here`, { input: token });
+  for (const [typed, expected] of [
+    ['logs acme.shop-web --service ', 'web\n'],
+    ['group list -o ', 'table\nwide\njson\nyaml\nname\n'],
+    ['env list --context ', 'here\n'],
+    ['vars set --visibility ', 'always\nbuildtime\n'],
+    ['env wait --for h', 'healthy\n'],
+    ['vars unset --repo acme.shop ', 'NAME\n'],
+    ['token delete ', 'ci\n'],
+    ['env get acme.shop-web ', ''],
+  ] as const) {
+    expect([typed, (await words(...typed.split(' '))).out]).toEqual([typed, expected]);
+  }
   expect((await run('completion bash')).out).toContain('complete ');
   expect((await run('completion csh')).code).toBe(2);
 });

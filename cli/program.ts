@@ -79,7 +79,7 @@ function addCompletion(io: Io, program: Command, name: ProgramName): void {
     .allowUnknownOption()
     .action(async (words: string[]) => {
       const { candidates } = await import('./commands/completion.ts');
-      const found = await candidates(await sessionOf(io, name, {}), program, words);
+      const found = await candidates((options) => sessionOf(io, name, options), program, words);
       io.out.write(found.map((word) => `${visible(word)}\n`).join(''));
     });
 }

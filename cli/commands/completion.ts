@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { usageError } from '../errors.ts';
 import type { Session } from '../session.ts';
+import { typedWords, valuesAt, type Typed } from './completion-values.ts';
 
 const scripts: Readonly<Record<string, (name: string) => string>> = {
   bash: (name) => `_${name}() {
@@ -38,34 +40,40 @@ exec kubectl-coppice __complete -- "$@"
 /** Completion must not delay typing for long. */
 const maxMs = 2000;
 
-/** Returns the completions of the last of these words. */
-export async function candidates(session: Session, program: Command, words: readonly string[]): Promise<string[]> {
-  const typed = words.at(-1) ?? '';
-  let command = program;
-  let count = 0;
-  for (const word of words.slice(0, -1)) {
-    const next = command.commands.find((one) => one.name() === word);
-    if (next) command = next;
-    else if (!word.startsWith('-')) count++;
+/**
+ * Returns the completions of the last of these words.
+ * @param sessionOf returns the session of options
+ */
+export async function candidates(
+  sessionOf: (options: Readonly<Record<string, string>>) => Promise<Session>,
+  program: Command,
+  words: readonly string[],
+): Promise<string[]> {
+  const text = words.at(-1) ?? '';
+  const typed = typedWords(program, words.slice(0, -1));
+  const { command, options, valueOf } = typed;
+  if (text.startsWith('-') && !valueOf) {
+    const all = [...command.options, ...(command === program ? [] : program.options)];
+    return all.flatMap(({ long }) => long ?? []).filter((word) => word.startsWith(text));
   }
-  const options = [...command.options, ...(command === program ? [] : program.options)].flatMap(
-    ({ long }) => long ?? [],
-  );
   const visible = new Set(command.createHelp().visibleCommands(command));
-  const names = command.commands.filter((one) => visible.has(one)).map((one) => one.name());
-  const argument = command.registeredArguments[count]?.name();
-  const found = typed.startsWith('-') ? options : [...names, ...(await idsFor(session, argument, typed))];
-  return found.filter((word) => word.startsWith(typed));
+  const names = valueOf ? [] : command.commands.filter((one) => visible.has(one)).map((one) => one.name());
+  const found = [...names, ...(await valuesOrNone(() => sessionOf(options), typed, text))];
+  return found.filter((word) => word.startsWith(text));
 }
 
-/** Returns ids of environments or repositories that contain the text; none if the server cannot be reached. */
-async function idsFor(session: Session, argument: string | undefined, text: string): Promise<string[]> {
-  const kind = argument === 'env' ? 'environment' : argument === 'repo' ? 'repository' : undefined;
-  if (kind === undefined) return [];
+/** Returns none if the server cannot be reached in time. */
+async function valuesOrNone(sessionOf: () => Promise<Session>, typed: Typed, text: string): Promise<readonly string[]> {
+  const late = new AbortController();
+  const signal = AbortSignal.any([AbortSignal.timeout(maxMs), late.signal]);
   try {
-    return await session.installation.idsWith(kind, text, AbortSignal.timeout(maxMs));
+    const values = sessionOf().then((session) => valuesAt(session, typed, text, signal));
+    // Not every request takes the signal.
+    return await Promise.race([values, delay(maxMs, [], { signal: late.signal })]);
   } catch {
     // An error message in the middle of typing would not help.
     return [];
+  } finally {
+    late.abort();
   }
 }
