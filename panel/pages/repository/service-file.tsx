@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { asRequestError, sentenceOf } from '../../api/errors.ts';
 import { repositoryPath } from '../../api/paths.ts';
 import type { RepositorySettingsView } from '../../api/types.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { Field, Form, SelectField } from '../../components/form.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -56,15 +57,23 @@ function Editor({ id, saved }: { id: string; saved: RepositorySettingsView['serv
   const text = useSignal(decodeText(saved.serviceFile));
   const result = useSignal<CheckResult | undefined>(undefined);
   const failure = useSignal('');
+  const isConfirming = useSignal(false);
+  const isOwnText = mode.value !== 'repo';
   const editor = useRef<HTMLTextAreaElement>(null);
-  const action = useAction(async () => {
+  const errors = result.value?.errors ?? [];
+  const warnings = result.value?.warnings ?? [];
+  const save = async () => {
     const body = { serviceFile: { mode: mode.value, serviceFile: encodeText(text.value) } };
     await send('POST', `${repositoryPath(id)}/settings`, { body });
     resourceOf(`${repositoryPath(id)}/settings`).invalidate();
     notify('Saved the service file. It takes effect with the next build.');
+  };
+  const action = useAction(async () => {
+    if (errors.length > 0) isConfirming.value = true;
+    else await save();
   });
   useEffect(() => {
-    if (text.value.trim() === '') {
+    if (!isOwnText || text.value.trim() === '') {
       result.value = undefined;
       failure.value = '';
       return undefined;
@@ -91,8 +100,6 @@ function Editor({ id, saved }: { id: string; saved: RepositorySettingsView['serv
     editor.current?.focus();
     editor.current?.setSelectionRange(offset, offset);
   };
-  const errors = result.value?.errors ?? [];
-  const warnings = result.value?.warnings ?? [];
   return (
     <div class="service-file">
       <Form action={action} verb="Save" label="Service file">
@@ -103,54 +110,77 @@ function Editor({ id, saved }: { id: string; saved: RepositorySettingsView['serv
           options={modes}
           onInput={(value) => (mode.value = value)}
         />
-        <Field label="Service file" name="serviceFile.serviceFile" hint="Compose YAML.">
-          {(control) => (
-            <textarea
-              {...control}
-              ref={editor}
-              class="monospace service-file-text"
-              rows={22}
-              spellcheck={false}
-              autocapitalize="off"
-              value={text.value}
-              placeholder={'services:\n  web:\n    build: .\n    ports: ["8080:80"]'}
-              onInput={(event) => (text.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
-      </Form>
-      <section class="service-file-problems" aria-label="Check" aria-live="polite">
-        <h2>Check</h2>
-        {failure.value !== '' && <p class="fault">{failure.value}</p>}
-        {text.value.trim() === '' && <p class="muted">The problems of the text are listed here while you type.</p>}
-        {result.value && errors.length === 0 && (
-          <p class="row state-built check-ok">
-            <Icon name="check" /> Coppice would run this
-            {mode.value !== 'panel' && ', together with the file of the repository'}.
+        {isOwnText ? (
+          <Field label="Service file" name="serviceFile.serviceFile" hint="Compose YAML.">
+            {(control) => (
+              <textarea
+                {...control}
+                ref={editor}
+                class="monospace service-file-text"
+                rows={22}
+                spellcheck={false}
+                autocapitalize="off"
+                value={text.value}
+                placeholder={'services:\n  web:\n    build: .\n    ports: ["8080:80"]'}
+                onInput={(event) => (text.value = event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        ) : (
+          <p class="muted">
+            Each build reads the first of <code>coppice.yaml</code>, <code>compose.yaml</code> and{' '}
+            <code>docker-compose.yml</code> in the root of its commit. Change that file in the repository, or choose
+            another source to write one here.
           </p>
         )}
-        <ul>
-          {[
-            ...errors.map((one) => ({ ...one, isError: true })),
-            ...warnings.map((one) => ({ ...one, isError: false })),
-          ].map((problem) => (
-            <li
-              key={`${problem.line}:${problem.column} ${problem.message}`}
-              class={`state-${problem.isError ? 'failed' : 'degraded'}`}
-            >
-              <button type="button" class="problem" onClick={() => goTo(problem)}>
-                <Icon name={problem.isError ? 'cross' : 'warning'} />
-                <span>
-                  <span class="figures muted">
-                    line {problem.line}, column {problem.column}
-                  </span>{' '}
-                  {problem.path !== '' && <code>{problem.path}</code>} <span class="isolate">{problem.message}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      </section>
+      </Form>
+      {isOwnText && (
+        <section class="service-file-problems" aria-label="Check" aria-live="polite">
+          <h2>Check</h2>
+          {failure.value !== '' && <p class="fault">{failure.value}</p>}
+          {text.value.trim() === '' && <p class="muted">The problems of the text are listed here while you type.</p>}
+          {result.value && errors.length === 0 && (
+            <p class="row state-built check-ok">
+              <Icon name="check" /> Coppice would run this
+              {mode.value !== 'panel' && ', together with the file of the repository'}.
+            </p>
+          )}
+          <ul>
+            {[
+              ...errors.map((one) => ({ ...one, isError: true })),
+              ...warnings.map((one) => ({ ...one, isError: false })),
+            ].map((problem) => (
+              <li
+                key={`${problem.line}:${problem.column} ${problem.message}`}
+                class={`state-${problem.isError ? 'failed' : 'degraded'}`}
+              >
+                <button type="button" class="problem" onClick={() => goTo(problem)}>
+                  <Icon name={problem.isError ? 'cross' : 'warning'} />
+                  <span>
+                    <span class="figures muted">
+                      line {problem.line}, column {problem.column}
+                    </span>{' '}
+                    {problem.path !== '' && <code>{problem.path}</code>} <span class="isolate">{problem.message}</span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {isConfirming.value && (
+        <Confirm
+          title="Save a service file with errors"
+          verb="Save"
+          act={save}
+          onClose={() => (isConfirming.value = false)}
+        >
+          <p>
+            {errors.length === 1 ? 'The check found 1 error' : `The check found ${errors.length} errors`}. Builds fail
+            until the service file is corrected.
+          </p>
+        </Confirm>
+      )}
     </div>
   );
 }
