@@ -1,7 +1,9 @@
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { EffectiveVariables, EnvironmentView } from '../../api/types.ts';
 import { environmentPath, groupOf, groupPage, repositoryPage } from '../../api/paths.ts';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
+import { Icon } from '../../components/icons.tsx';
 import { SecretValue } from '../../components/secret-value.tsx';
 import { Table } from '../../components/table.tsx';
 import { useResource } from '../../state/resource.ts';
@@ -41,29 +43,42 @@ interface TableProps {
 }
 
 function VariablesTable({ shown, id, rid }: TableProps): JSX.Element {
+  const areShown = useSignal(false);
+  const isHideable = ({ from, secret, withheld }: TableProps['shown'][number]) =>
+    from !== 'coppice' && secret !== true && withheld !== true;
   return (
-    <Table columns={['Name', 'Value', 'Set by', 'Visibility']}>
-      {shown.map((variable) => (
-        <tr key={variable.name}>
-          <td>
-            <code>{variable.name}</code>
-          </td>
-          <td>
-            <SecretValue
-              name={variable.name}
-              value={variable.value}
-              isSecret={variable.secret}
-              isWithheld={variable.withheld}
-            />
-          </td>
-          <td>
-            <Source from={variable.from} id={id} rid={rid} />
-            {variable.overrides && <span class="muted">, overrides the group's</span>}
-          </td>
-          <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      {shown.some(isHideable) && (
+        <div class="buttons">
+          <button type="button" aria-pressed={areShown.value} onClick={() => (areShown.value = !areShown.value)}>
+            <Icon name="eye" /> Show all values
+          </button>
+        </div>
+      )}
+      <Table columns={['Name', 'Value', 'Set by', 'Visibility']}>
+        {shown.map((variable) => (
+          <tr key={variable.name}>
+            <td>
+              <code>{variable.name}</code>
+            </td>
+            <td>
+              <SecretValue
+                name={variable.name}
+                value={variable.value}
+                isSecret={variable.secret}
+                isWithheld={variable.withheld}
+                isPlain={areShown.value || variable.from === 'coppice'}
+              />
+            </td>
+            <td>
+              <Source from={variable.from} id={id} rid={rid} />
+              {variable.overrides && <span class="muted">, overrides the group's</span>}
+            </td>
+            <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
+          </tr>
+        ))}
+      </Table>
+    </>
   );
 }
 
