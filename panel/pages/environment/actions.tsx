@@ -67,7 +67,8 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
         >
           <p>
             Deletes everything deployed and stored for <b class="isolate">{environment.name}</b>
-            {sizeText(environment)}, including its volumes, then creates it again and builds it without cache.
+            {sizeText(environment)}, including its volumes if it has some, then creates it again and builds it without
+            cache.
           </p>
         </Confirm>
       )}
@@ -82,9 +83,9 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
           onClose={close}
         >
           <p>
-            Deletes {serviceText(environment)} and the volumes of <b class="isolate">{environment.name}</b>
-            {sizeText(environment)}. The environment stays and can be created again, unless another environment has the
-            same ref.
+            Deletes {serviceText(environment)} of <b class="isolate">{environment.name}</b>, and everything stored in
+            its volumes if it has some{sizeText(environment)}. The environment stays and can be created again, unless
+            another environment has the same ref.
           </p>
         </Confirm>
       )}
@@ -93,7 +94,7 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
 }
 
 function sizeText({ size }: EnvironmentView): string {
-  return size > 0 ? ` (${byteText(size)})` : '';
+  return size > 0 ? ` (images and volumes: ${byteText(size)})` : '';
 }
 
 function serviceText({ services }: EnvironmentView): string {

@@ -63,7 +63,7 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
             rebuilt <Ago at={environment.nextRebuildAt} />
           </span>
         )}
-        {size > 0 && <span class="figures">{byteText(size)}</span>}
+        {size > 0 && <span class="figures">images and volumes: {byteText(size)}</span>}
         {environment.fromFork === true && <span>from a fork</span>}
       </p>
       {isOpenable && (
