@@ -51,7 +51,7 @@ function Environment({ id }: { id: string }): JSX.Element {
       ...(environment ? [{ text: nameOf(repository), href: repositoryPage(repository) }] : []),
       { text: ref, href: environmentPage(id) },
     ],
-    tab === 'logs',
+    true,
   );
   if (!environment) {
     const error = resource.error.value;

@@ -45,7 +45,7 @@ function Repository({ id }: { id: string }): JSX.Element {
       { text: groupOf(id), href: groupPage(groupOf(id)) },
       { text: name, href: repositoryPage(id) },
     ],
-    tab === 'environments',
+    true,
   );
   if (!repository) {
     const error = resource.error.value;
