@@ -94,6 +94,7 @@ function stateOf({ verified, invited, administrator }: Account): string {
   const words = [
     administrator && 'administrator',
     invited && 'invited',
+    verified && !invited && 'registered',
     !verified && !invited && 'address not verified',
   ];
   return words.filter((word) => word !== false).join(', ');

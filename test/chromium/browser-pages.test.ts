@@ -218,6 +218,33 @@ test('lines of a service log have short numbers, and links with their seq', asyn
   await page.setViewportSize({ width: 1280, height: 720 });
 }, 60_000);
 
+test('a service file with errors is saved only after a confirmation', async () => {
+  await page.goto('/repositories/acme.shop?tab=service-file');
+  await page.getByLabel('Source').selectOption('This text alone');
+  const text = page.getByRole('textbox', { name: 'Service file' });
+  await text.fill('services: { web: { imag: "nginx:1" } }');
+  await page.locator('.problem').first().waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(/The check found \d+ errors?\. Builds fail/).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByLabel('Source').selectOption('File of the repository');
+  await page.getByText('Each build reads the first of').waitFor();
+  expect(await text.count()).toBe(0);
+}, 60_000);
+
+test('a refused role change is not shown, and variables of Coppice are', async () => {
+  await page.goto('/groups/acme?tab=members');
+  const role = page.getByLabel(`Role of ${ada}`);
+  await role.selectOption('member');
+  await page.getByRole('alert').waitFor();
+  expect(await role.inputValue()).toBe('owner');
+  await page.goto('/environments/acme.shop-feature?tab=variables');
+  const row = page.getByRole('row', { name: /COPPICE_GIT_REF_NAME|COPPICE_/ }).first();
+  await row.getByRole('button', { name: /^Copy the value of COPPICE_/ }).waitFor();
+}, 60_000);
+
 test('a ref is searched among all of the repository, and chosen by keyboard', async () => {
   await page.goto('/repositories/acme.shop?spawn=1');
   const ref = page.getByRole('combobox', { name: 'Ref', exact: true });

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../../api/client.ts';
 import { groupPath } from '../../api/paths.ts';
@@ -78,10 +79,18 @@ function MemberRow({
 }): JSX.Element {
   const { setQuery } = useQuery();
   const role = useSignal(member.role);
+  useEffect(() => {
+    role.value = member.role;
+  }, [member.role]);
   const action = useAction(async () => {
-    await send('PATCH', `${groupPath(group)}/members/${encodeURIComponent(member.name)}`, {
-      body: { role: role.value },
-    });
+    try {
+      await send('PATCH', `${groupPath(group)}/members/${encodeURIComponent(member.name)}`, {
+        body: { role: role.value },
+      });
+    } catch (error) {
+      role.value = member.role;
+      throw error;
+    }
     notify(`${member.name} is now ${role.value}.`);
     onChange();
   });
@@ -100,7 +109,7 @@ function MemberRow({
           }}
         >
           {roles.map(([value, text]) => (
-            <option key={value} value={value} selected={value === member.role}>
+            <option key={value} value={value} selected={value === role.value}>
               {text}
             </option>
           ))}
