@@ -84,6 +84,8 @@ export const RELIABILITY: MeasurementsPage = {
         undisturbed: 'none',
         'operator-killed': 'operator killed',
         'api-killed': 'both API replicas killed',
+        'leader-killed': 'leading operator killed, of two',
+        'api-killed-in-turn': 'API replicas killed in turn',
         'redis-killed': 'Redis killed',
         'builder-killed': 'buildkitd killed',
         'operator-redis-and-builder-killed': 'operator, Redis and buildkitd killed',

@@ -10,6 +10,7 @@ import {
   type Deployment,
 } from './disturb.ts';
 import type { Sizes } from './fault-world.ts';
+import { killApisInTurn, killLeader, withTwoOperators } from './replicas.ts';
 import { onNode } from '../cluster/on-node.ts';
 
 type Kubectl = Harness['kubectl'];
@@ -110,6 +111,8 @@ export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['undisturbed', { inject: () => Promise.resolve() }],
   ['operator-killed', { inject: killed(operator) }],
   ['api-killed', { inject: killed(api) }],
+  ['leader-killed', { prepare: withTwoOperators, inject: killLeader }],
+  ['api-killed-in-turn', { inject: killApisInTurn }],
   ['redis-killed', { inject: killed(redis) }],
   ['builder-killed', { inject: killed(builder), endsBuilds: true }],
   ['operator-redis-and-builder-killed', { inject: killed(operator, redis, builder), endsBuilds: true }],
