@@ -12,6 +12,7 @@ import {
   ensureKindCluster,
   hasNode,
   INGRESS_PORT,
+  type NewCluster,
   NODE_CONTAINER,
   waitForNodes,
   workingNodes,
@@ -39,12 +40,10 @@ import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 
-export interface ClusterOptions {
+export interface ClusterOptions extends NewCluster {
   existing?: ExistingClusterOptions;
   /** kind's node image to pull, instead of that of this version of kind. */
   nodeImage?: string;
-  /** Number of nodes of a new cluster: one by default. An existing one must have as many. */
-  nodes?: number;
   /** Locally built images; stored ones are pushed to the registry while a new cluster starts. */
   images?: readonly ImageSource[];
 }
@@ -52,10 +51,10 @@ export interface ClusterOptions {
 /** Starts the local kind cluster, or connects to the existing cluster that the options name. */
 export async function bringUpCluster(
   progress: Progress,
-  { existing, nodeImage = VERSIONS.pulledNodeImage, nodes, images = [] }: ClusterOptions,
+  { existing, nodeImage = VERSIONS.pulledNodeImage, images = [], ...newCluster }: ClusterOptions,
 ): Promise<Cluster> {
   return exclusively(progress, () =>
-    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, nodes, images, progress),
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, newCluster, images, progress),
   );
 }
 
@@ -65,7 +64,7 @@ export async function bringUpCluster(
  */
 async function bringUpKindCluster(
   official: string,
-  nodes: number | undefined,
+  newCluster: NewCluster,
   images: readonly ImageSource[],
   progress: Progress,
 ): Promise<Cluster> {
@@ -95,7 +94,7 @@ async function bringUpKindCluster(
   };
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
-  const node = await ensureKindCluster(nodes, nodeImage, tools, progress);
+  const node = await ensureKindCluster(newCluster, nodeImage, tools, progress);
   const registry = await (early ?? startRegistries());
   await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.

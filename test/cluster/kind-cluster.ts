@@ -44,8 +44,19 @@ export async function workingNodes(): Promise<string[]> {
   return all.length === 1 ? all : all.filter((name) => name !== NODE_CONTAINER);
 }
 
+export const IP_FAMILIES = ['ipv4', 'dual', 'ipv6'] as const;
+export type IpFamily = (typeof IP_FAMILIES)[number];
+
+/** What a new cluster gets; an existing one keeps its own. */
+export interface NewCluster {
+  /** Number of nodes, undefined for as many as there were. An existing cluster must have as many. */
+  nodes?: number;
+  /** Addresses of pods and Services, IPv4 by default. */
+  ipFamily?: IpFamily;
+}
+
 /** Returns kind's configuration, which is the same for the official node image and for a locally built one. */
-function kindConfiguration(nodes: number): string {
+function kindConfiguration(nodes: number, ipFamily: IpFamily): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
@@ -64,7 +75,9 @@ function kindConfiguration(nodes: number): string {
   return stringify({
     kind: 'Cluster',
     apiVersion: 'kind.x-k8s.io/v1alpha4',
-    networking: { podSubnet: '10.244.0.0/16' },
+    // The network policy agent of the local node image relies on kind's default pod networks (family.go). kind would
+    // publish the API server of an IPv6 cluster on ::1.
+    networking: { ipFamily, apiServerAddress: '127.0.0.1' },
     containerdConfigPatches: [
       '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
     ],
@@ -81,11 +94,10 @@ function kindConfiguration(nodes: number): string {
 
 /**
  * Ensures that the cluster exists and is healthy. Starts stopped nodes, as after a restart of the machine or dockerd;
- * creates a cluster that does not become healthy again. `nodes` is the number of nodes; undefined keeps an existing
- * cluster's. Returns the image from which the nodes were created.
+ * creates a cluster that does not become healthy again. Returns the image from which the nodes were created.
  */
 export async function ensureKindCluster(
-  nodes: number | undefined,
+  { nodes, ipFamily = 'ipv4' }: NewCluster,
   image: () => Promise<NodeImage>,
   tools: CommandLineTools,
   progress: Progress,
@@ -127,7 +139,7 @@ export async function ensureKindCluster(
       '--kubeconfig',
       KUBECONFIG_FILE,
     ];
-    const input = kindConfiguration(nodes ?? Math.max(states.size, 1));
+    const input = kindConfiguration(nodes ?? Math.max(states.size, 1), ipFamily);
     // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(KUBECONFIG_FILE, 0o600);

@@ -23,6 +23,7 @@ export interface PrunedModule {
   overlay: Readonly<Record<string, string>>;
 }
 
+const formerLogrus = ['"github.com/Sirupsen/logrus"', '"github.com/sirupsen/logrus"'] as const;
 const traefikProviders = ['Docker', 'Swarm', 'ConsulCatalog', 'Nomad', 'Ecs', 'Consul', 'Etcd', 'ZooKeeper', 'Redis'];
 
 /** What is removed takes longer to compile than the rest of each module, such as libraries of clouds and engines. */
@@ -111,12 +112,21 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
     // The library's former name differs only in upper case, which Go treats as another module.
     folder: 'local-path-provisioner',
     module: 'github.com/rancher/local-path-provisioner',
-    files: ['main.go', 'provisioner.go'].map((file) => ({
-      file,
-      replace: [['"github.com/Sirupsen/logrus"', '"github.com/sirupsen/logrus"']],
-    })),
+    files: [
+      { file: 'main.go', replace: [formerLogrus] },
+      {
+        file: 'provisioner.go',
+        replace: [
+          formerLogrus,
+          [
+            /^\to\.Path = filepath\.Clean\(o\.Path\)\n/m,
+            '\tif done, err := onOwnNode(action, o); done {\n\t\treturn err\n\t}\n\to.Path = filepath.Clean(o.Path)\n',
+          ],
+        ],
+      },
+    ],
     without: [],
-    overlay: {},
+    overlay: { 'own_node.go': 'overlay/local-path/own_node.go' },
   },
 ];
 

@@ -4,6 +4,7 @@ import { deployGitServer, GIT_SERVER_SOURCE } from '../git-server/deploy.ts';
 import { deployGitea } from '../gitea/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster, completeImages } from './cluster.ts';
+import { IP_FAMILIES, type IpFamily } from './kind-cluster.ts';
 import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { CONNECTION_FILE, writeConnection } from './connection.ts';
@@ -19,6 +20,8 @@ const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
 npm run up -- --nodes 3         with a control plane and two workers; without it, the control plane runs everything
+npm run up -- --ip-family FAMILY
+                                with pods and Services that have these addresses: ${IP_FAMILIES.join(', ')}
 npm run up -- --node-image NAME
                                 pulls that node image of kind's, for another version of Kubernetes
 npm run up -- --record NAME     and keeps the times of its steps as a column of docs/measurements/local-cluster.md: ${COLUMNS.join(', ')}
@@ -30,6 +33,7 @@ interface Options {
   existing?: ExistingClusterOptions;
   fixtureImages: boolean;
   gitea: boolean;
+  ipFamily?: IpFamily;
   nodeImage?: string;
   nodes?: number;
   record?: ColumnName;
@@ -42,6 +46,7 @@ function parseOptions(): Options {
     'ingress-url'?: string;
     'fixture-images'?: boolean;
     gitea?: boolean;
+    'ip-family'?: string;
     'node-image'?: string;
     nodes?: string;
     record?: string;
@@ -56,6 +61,7 @@ function parseOptions(): Options {
         'ingress-url': text,
         'fixture-images': flag,
         gitea: flag,
+        'ip-family': text,
         'node-image': text,
         nodes: text,
         record: text,
@@ -70,10 +76,13 @@ function parseOptions(): Options {
   if (values.record !== undefined && record === undefined) throw new Problem(usage);
   const nodes = values.nodes === undefined ? undefined : Number(values.nodes);
   if (nodes !== undefined && !(Number.isInteger(nodes) && nodes >= 1 && nodes <= 9)) throw new Problem(usage);
+  const ipFamily = IP_FAMILIES.find((family) => family === values['ip-family']);
+  if (values['ip-family'] !== undefined && ipFamily === undefined) throw new Problem(usage);
   if (context === undefined && registry === undefined) {
     return {
       fixtureImages,
       gitea,
+      ...(ipFamily !== undefined && { ipFamily }),
       ...(values['node-image'] !== undefined && { nodeImage: values['node-image'] }),
       ...(nodes !== undefined && { nodes }),
       ...(record !== undefined && { record }),

@@ -36,9 +36,12 @@ func Run() error {
 			return err
 		}
 	}
-	if err := writeFirstConfiguration(node); err != nil {
-		return err
-	}
+	ended := make(chan error, 3)
+	go func() {
+		if err := writeFirstConfiguration(node); err != nil {
+			ended <- err
+		}
+	}()
 	if _, err := daemon.SdNotify(false, daemon.SdNotifyReady); err != nil {
 		return err
 	}
@@ -48,7 +51,6 @@ func Run() error {
 		return err
 	}
 	go newRouter(node).run(ctx, cluster)
-	ended := make(chan error, 2)
 	if err := watchSandboxes(ctx, cluster, enforcer, ended); err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func (cluster *Cluster) SetNode(object *core.Node) {
 	cluster.changeNodes(func() bool {
 		present, found := cluster.nodes[object.Name]
 		cluster.nodes[object.Name] = node
-		return !found || present != node
+		return !found || !reflect.DeepEqual(present, node)
 	})
 }
 

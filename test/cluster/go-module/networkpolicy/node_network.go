@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,41 +16,62 @@ import (
 )
 
 const (
-	// podNetwork is the podSubnet of the cluster's configuration (kind-cluster.ts).
-	podNetwork = "10.244.0.0/16"
-	// firstNetwork is what the first node gets of it.
-	firstNetwork = "10.244.0.0/24"
+	// kubeadmFile is what kind configures the control plane by, and then starts it.
+	kubeadmFile = "/kind/kubeadm.conf"
 	// firstNode is how kind's name of the first control plane ends.
 	firstNode = "-control-plane"
 	// cniFile configures containerd, which reads it again whenever it changes. Without it no pod starts.
 	cniFile = "/etc/cni/net.d/10-ptp.conflist"
 )
 
-// A Node has an address in the network of the nodes, and a part of the pods' network.
+var podSubnets = regexp.MustCompile(`(?m)^\s*podSubnet: "?([^"\s]+)"?$`)
+
+// A Node has parts of the pods' network, one of each family of the cluster, and an address in the network of the nodes
+// for each.
 type Node struct {
-	Address netip.Addr
-	Pods    netip.Prefix
+	Addresses []netip.Addr
+	Pods      []netip.Prefix
 }
 
-// nodeOf returns false for a node without an address or pods' network of its own, which it gets after its registration.
+// nodeOf returns false for a node without addresses or pods' networks of its own, which it gets after its registration.
 func nodeOf(object *core.Node) (Node, bool) {
-	pods, err := netip.ParsePrefix(object.Spec.PodCIDR)
-	if err != nil {
-		return Node{}, false
+	var node Node
+	for _, cidr := range object.Spec.PodCIDRs {
+		pods, err := netip.ParsePrefix(cidr)
+		if err != nil {
+			return Node{}, false
+		}
+		address, found := internalAddress(object, familyOf(pods.Addr()))
+		if !found {
+			return Node{}, false
+		}
+		node.Pods = append(node.Pods, pods)
+		node.Addresses = append(node.Addresses, address)
 	}
+	return node, len(node.Pods) > 0
+}
+
+func internalAddress(object *core.Node, wanted family) (netip.Addr, bool) {
 	for _, one := range object.Status.Addresses {
-		if address, err := netip.ParseAddr(one.Address); err == nil && one.Type == core.NodeInternalIP {
-			return Node{Address: address, Pods: pods}, true
+		address, err := netip.ParseAddr(one.Address)
+		if err == nil && one.Type == core.NodeInternalIP && familyOf(address) == wanted {
+			return address, true
 		}
 	}
-	return Node{}, false
+	return netip.Addr{}, false
 }
 
-// cniConfiguration returns containerd's configuration of the network of this node's pods.
-func cniConfiguration(pods string) string {
+// cniConfiguration returns containerd's configuration of the network of this node's pods, which get an address of each of
+// the networks.
+func cniConfiguration(pods []netip.Prefix) string {
+	var routes, ranges []string
+	for _, one := range pods {
+		routes = append(routes, `{"dst": "`+familyOf(one.Addr()).everywhere+`"}`)
+		ranges = append(ranges, `[{"subnet": "`+one.String()+`"}]`)
+	}
 	return `{"cniVersion": "0.4.0", "name": "ptp", "plugins": [
   {"type": "ptp", "ipMasq": false, "ipam": {"type": "host-local", "dataDir": "/run/cni-ipam-state",
-    "routes": [{"dst": "0.0.0.0/0"}], "ranges": [[{"subnet": "` + pods + `"}]]}},
+    "routes": [` + strings.Join(routes, ", ") + `], "ranges": [` + strings.Join(ranges, ", ") + `]}},
   {"type": "portmap", "capabilities": {"portMappings": true}}]}
 `
 }
@@ -60,10 +82,34 @@ func writeFirstConfiguration(node string) error {
 	if _, err := os.Stat(cniFile); err == nil || !strings.HasSuffix(node, firstNode) {
 		return nil
 	}
-	return writeConfiguration(firstNetwork)
+	for {
+		text, err := os.ReadFile(kubeadmFile)
+		if err == nil {
+			return writeConfiguration(firstNetworks(string(text)))
+		}
+		if !os.IsNotExist(err) {
+			return err
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
 }
 
-func writeConfiguration(pods string) error {
+// firstNetworks returns what the first node gets of the cluster's pod networks, which kubeadm's configuration names.
+func firstNetworks(kubeadm string) []netip.Prefix {
+	found := podSubnets.FindStringSubmatch(kubeadm)
+	if found == nil {
+		return nil
+	}
+	var first []netip.Prefix
+	for _, text := range strings.Split(found[1], ",") {
+		if all, err := netip.ParsePrefix(text); err == nil {
+			first = append(first, netip.PrefixFrom(all.Addr(), familyOf(all.Addr()).nodeBits))
+		}
+	}
+	return first
+}
+
+func writeConfiguration(pods []netip.Prefix) error {
 	text := cniConfiguration(pods)
 	if present, err := os.ReadFile(cniFile); err == nil && string(present) == text {
 		return nil
@@ -78,7 +124,7 @@ func writeConfiguration(pods string) error {
 // A router keeps this node's routes to the pods of other nodes, and the configuration of its own network.
 type router struct {
 	node      string
-	configure func(pods string) error
+	configure func(pods []netip.Prefix) error
 	route     func(ctx context.Context, arguments ...string) error
 	routes    map[netip.Prefix]netip.Addr
 }
@@ -108,14 +154,17 @@ func (router *router) run(ctx context.Context, cluster *Cluster) {
 
 func (router *router) update(ctx context.Context, nodes map[string]Node) error {
 	if own, known := nodes[router.node]; known {
-		if err := router.configure(own.Pods.String()); err != nil {
+		if err := router.configure(own.Pods); err != nil {
 			return err
 		}
 	}
 	wanted := map[netip.Prefix]netip.Addr{}
 	for name, node := range nodes {
-		if name != router.node {
-			wanted[node.Pods] = node.Address
+		if name == router.node {
+			continue
+		}
+		for index, pods := range node.Pods {
+			wanted[pods] = node.Addresses[index]
 		}
 	}
 	for pods, address := range wanted {

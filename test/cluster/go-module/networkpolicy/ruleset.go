@@ -34,7 +34,7 @@ func newSet(kind, elementType string) Set {
 // The base chains. Packets of established connections pass. What a pod sends with an address that is not its own, and
 // what is sent to an address of which no pod is known, is dropped: a pod has no network before its rules are there. The
 // node reaches its own pods, because its packets pass neither hook. What leaves the pods' network gets the node's address.
-const base = `
+var base = `
 add chain ` + table + ` check
 add rule ` + table + ` check ct state established,related accept
 add rule ` + table + ` check icmpv6 type { nd-router-solicit, nd-router-advert, nd-neighbor-solicit, nd-neighbor-advert } accept
@@ -54,7 +54,8 @@ add rule ` + table + ` forward jump check
 add chain ` + table + ` input { type filter hook input priority filter; }
 add rule ` + table + ` input jump check
 add chain ` + table + ` leaving { type nat hook postrouting priority srcnat; }
-add rule ` + table + ` leaving ip saddr @local-4 ip daddr != ` + podNetwork + ` masquerade
+add rule ` + table + ` leaving ip saddr @local-4 ip daddr != ` + ipv4.podNetwork + ` masquerade
+add rule ` + table + ` leaving ip6 saddr @local-6 ip6 daddr != ` + ipv6.podNetwork + ` masquerade
 `
 
 // Full returns the transaction that replaces the table.
