@@ -110,7 +110,8 @@ test('lets members read builds and services, and no secret values', async () => 
   const { PASSWORD, BUILD_TOKEN } = secrets;
   await pageWith(weburl, `argument ${PASSWORD}; environment ${PASSWORD}; build ${md5(BUILD_TOKEN)}`);
 
-  const described = await as(ann, 'describe', kinds);
+  // kubectl lists the objects and then gets each, so it fails when the pod that measures volumes ends in between.
+  const described = await waitFor('objects that stay while they are described', 30, () => as(ann, 'describe', kinds));
   expect(described).toMatch(/PASSWORD: +<set to the key 'PASSWORD' in secret 'values-web-/);
   expect(described).toMatch(/MODE: +test/);
   expectNoSecret(described);
