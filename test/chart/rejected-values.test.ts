@@ -11,6 +11,8 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a text for a number', 'api.replicas', 'two', /\/api\/replicas.*want integer/],
   ['less than no replica', 'operator.replicas', -1, /\/operator\/replicas.*minimum/],
   ['a URL without a scheme', 'api.url', 'coppice.example.org', /\/api\/url.*pattern/],
+  ['an autoscaler without a replica', 'api.autoscaling.minReplicas', 0, /\/api\/autoscaling\/minReplicas.*minimum/],
+  ['an object that is a text', 'extraObjects', ['kind: Pod'], /\/extraObjects\/0.*want object/],
   ['an unknown choice', 'api.registration.mode', 'invited', /\/api\/registration\/mode/],
   ['an issuer over plain HTTP', 'api.oidc.issuer', 'http://login.example.org', /\/api\/oidc\/issuer.*pattern/],
   ['a short password', 'api.administratorPassword', 'short', /\/api\/administratorPassword.*pattern/],
@@ -79,6 +81,11 @@ test.each<[what: string, values: object, words: RegExp]>([
     'two monitors of the same metrics',
     withValue(ALL_VALUES, 'metrics.podMonitor.enabled', true),
     /metrics\.serviceMonitor and metrics\.podMonitor are both enabled/,
+  ],
+  [
+    'an autoscaler between crossed bounds',
+    withValue(MIN_VALUES, 'api.autoscaling', { enabled: true, minReplicas: 5, maxReplicas: 4 }),
+    /api\.autoscaling\.minReplicas \(5\) is above maxReplicas \(4\)/,
   ],
   [
     'policies without DNS',

@@ -31,6 +31,19 @@ export const ALL_VALUES = {
   global: { imageRegistry: 'mirror.example.com/coppice' },
   image: { digest },
   imagePullSecrets: ['mirror'],
+  securityContext: {
+    fixedIds: true,
+    pod: { fsGroupChangePolicy: 'OnRootMismatch' },
+    container: { seccompProfile: { type: 'RuntimeDefault' } },
+  },
+  extraObjects: [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'extra', namespace: '{{ .Release.Namespace }}' },
+      data: { api: '{{ .Values.api.url }}' },
+    },
+  ],
   caCertificates: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n',
   scheduling: {
     nodeSelector: { pool: 'system' },
@@ -40,6 +53,7 @@ export const ALL_VALUES = {
   api: {
     ...component,
     serviceAccount,
+    autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 9, cpu: '750m' },
     url: 'https://coppice.example.org',
     tls: { secretName: '', clusterIssuer: 'letters' },
     administrators: ['root@example.org'],
@@ -101,6 +115,8 @@ export const EXISTING_VALUES = {
   ...ALL_VALUES,
   api: {
     ...ALL_VALUES.api,
+    replicas: 3,
+    autoscaling: { enabled: false },
     tls: { secretName: 'certificate', clusterIssuer: '' },
     administratorPassword: '',
     administratorSecret: { name: 'administrator', key: 'password' },

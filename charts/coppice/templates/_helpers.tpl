@@ -6,6 +6,11 @@ app.kubernetes.io/part-of: coppice
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
+{{- define "coppice.podLabels" -}}
+{{ include "coppice.selector" . }}
+app.kubernetes.io/part-of: coppice
+{{- end }}
+
 {{- define "coppice.selector" -}}
 app.kubernetes.io/name: coppice-{{ .component }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -52,10 +57,11 @@ topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | ninden
 {{- end }}
 {{- end }}
 
-{{/* Labels and annotations of one component's pods; "annotations" of the call take precedence. */}}
+{{/* Labels and annotations of one component's pods; "annotations" of the call take precedence. The labels contain no version,
+so that an upgrade restarts only what has changed. */}}
 {{- define "coppice.podMetadata" -}}
 {{- $values := index .root.Values .component -}}
-labels: {{- mergeOverwrite (deepCopy $values.podLabels) (include "coppice.labels" . | fromYaml) | toYaml | nindent 2 }}
+labels: {{- mergeOverwrite (deepCopy $values.podLabels) (include "coppice.podLabels" . | fromYaml) | toYaml | nindent 2 }}
 {{- with mergeOverwrite (deepCopy $values.podAnnotations) (.annotations | default dict) }}
 annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -89,6 +95,11 @@ topologySpreadConstraints:
       matchLabels: {{- include "coppice.selector" . | nindent 8 }}
 {{- end }}
 
+{{/* Whether the API has more than one replica; empty if not. */}}
+{{- define "coppice.severalApis" -}}
+{{- if gt (int (ternary .Values.api.autoscaling.minReplicas .Values.api.replicas .Values.api.autoscaling.enabled)) 1 }}true{{ end -}}
+{{- end }}
+
 {{/* PodDisruptionBudget of a component with replicas; call with (dict "root" $ "component" "api"). */}}
 {{- define "coppice.disruptionBudget" -}}
 apiVersion: policy/v1
@@ -105,19 +116,19 @@ spec:
     matchLabels: {{- include "coppice.selector" . | nindent 6 }}
 {{- end }}
 
-{{/* Security context that the Pod Security level `restricted` requires. */}}
+{{/* Security context that the Pod Security level `restricted` requires; call with (dict "root" $ "id" 10001). */}}
 {{- define "coppice.podSecurity" -}}
-runAsNonRoot: true
-runAsUser: {{ . }}
-runAsGroup: {{ . }}
-fsGroup: {{ . }}
-seccompProfile: { type: RuntimeDefault }
+{{- $given := .root.Values.securityContext -}}
+{{- $context := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- if $given.fixedIds }}
+{{- $_ := merge $context (dict "runAsUser" .id "runAsGroup" .id "fsGroup" .id) }}
+{{- end }}
+{{- toYaml (mergeOverwrite $context (deepCopy $given.pod)) }}
 {{- end }}
 
 {{- define "coppice.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: { drop: [ALL] }
+{{- $context := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) -}}
+{{- toYaml (mergeOverwrite $context (deepCopy .Values.securityContext.container)) }}
 {{- end }}
 
 {{/* Settings of buildkitd for all builders. */}}
