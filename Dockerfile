@@ -20,12 +20,14 @@ COPY cli cli
 RUN node cli/build.ts
 
 FROM ${NODE_IMAGE}
+# A release sets it to the time of its commit, which useradd writes instead of today's date.
+ARG SOURCE_DATE_EPOCH
 # tini reaps what git leaves behind; ssh refuses to run for a user that /etc/passwd does not name. Perl's modules are a
-# fifth of this layer, and only commands of git that Coppice does not run need them.
+# fifth of this layer, and only commands of git that Coppice does not run need them. Logs and caches differ in each build.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini \
- && rm -rf /var/lib/apt/lists/* /usr/share/perl /usr/lib/*-linux-gnu/perl \
- && useradd --uid 10001 --user-group --home-dir /tmp --no-create-home coppice
+ && useradd --uid 10001 --user-group --home-dir /tmp --no-create-home coppice \
+ && rm -rf /var/lib/apt/lists/* /usr/share/perl /usr/lib/*-linux-gnu/perl /var/log/* /var/cache/ldconfig/aux-cache
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Only the tester needs the optional package, Playwright. Nothing that runs reads source maps, declarations of types, or
@@ -33,6 +35,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund --cache /tmp/npm \
  && rm -rf /tmp/* \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path '*/bare-*/prebuilds/*' \) -delete
+COPY LICENSE NOTICE LICENSES.md ./
 COPY process process
 COPY fair-queue fair-queue
 COPY crds crds

@@ -18,7 +18,7 @@ const banner = `#!/usr/bin/env node
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);`;
 
-/** Bundles the command line in memory. */
+/** Bundles the command line in memory, with the licenses of its packages at the end. */
 export async function buildCli(): Promise<Buffer> {
   const { outputFiles } = await build({
     entryPoints: [join(folder, 'main.ts')],
@@ -39,7 +39,8 @@ export async function buildCli(): Promise<Buffer> {
   });
   const [file] = outputFiles;
   if (!file) throw new Error('esbuild made no file of cli/main.ts');
-  return Buffer.from(file.contents);
+  const licenses = readFileSync(join(folder, 'licenses.txt'), 'utf8');
+  return Buffer.concat([file.contents, Buffer.from(`\n/*\nLicenses of packages in this file:\n\n${licenses}*/\n`)]);
 }
 
 if (import.meta.main) {

@@ -26,7 +26,7 @@ describe('the compiled panel', () => {
     const html = built.index.toString();
     expect(html).not.toMatch(/<style|style=|<script(?![^>]* src=)|\son\w+=/);
     const names = [...html.matchAll(/\/assets\/([^"]+)/g)].map(([, name]) => name);
-    expect(names).toHaveLength(4);
+    expect(names).toHaveLength(5);
     expect(built.files.map(({ name }) => name)).toEqual(expect.arrayContaining(names));
   });
 

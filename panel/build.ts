@@ -1,4 +1,5 @@
-// Compiles the panel to panel/dist: scripts and styles named by their hash, each also compressed.
+// Compiles the panel to panel/dist: scripts, styles and licenses named by their hash, each also compressed.
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -46,10 +47,13 @@ export async function buildPanel(): Promise<BuiltPanel> {
     // A module would not block rendering.
     build({ ...options, entryPoints: [join(folder, 'theme-start.ts')], format: 'iife' }),
   ]);
+  const licenses = readFileSync(join(folder, 'licenses.txt'));
+  const licensesFile = `licenses-${createHash('sha256').update(licenses).digest('hex').slice(0, 8)}.txt`;
   const files = [...outputFiles, ...theme.outputFiles].map(({ path, contents }) => ({
     name: basename(path),
     bytes: Buffer.from(contents),
   }));
+  files.push({ name: licensesFile, bytes: licenses });
   const firstScripts = scriptsOf(metafile, 'main.tsx');
   const main = firstScripts[0] ?? '';
   const themeScript = basename(theme.outputFiles[0]?.path ?? '');
@@ -59,7 +63,8 @@ export async function buildPanel(): Promise<BuiltPanel> {
     .replace('THEME', themeScript)
     .replace('SCRIPT', main)
     .replace('STYLE', style)
-    .replace('ICON', icon);
+    .replace('ICON', icon)
+    .replace('LICENSES', licensesFile);
   return { index: Buffer.from(html), files, firstScripts };
 }
 

@@ -72,6 +72,7 @@ async function withoutCluster(): Promise<Outcome[]> {
     await check('generated files', 'node', 'crds/generate.ts', '--check'),
     await check('generated schema', 'node', 'service-file/generate.ts', '--check'),
     await check('docs', 'node', 'test/docs/check.ts'),
+    await check('licenses', 'node', 'test/supply-chain/licenses.ts', '--check'),
     await check('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
     await check('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
     await jest(['unit'], 1),
@@ -89,6 +90,7 @@ async function withOwnServers(): Promise<Outcome[]> {
           await jest(['chromium'], 1),
           await jest(['git-hosts'], 1),
           await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
+          await check('the vulnerability scan, of a simulated database', 'node', 'test/supply-chain/try-scan.ts'),
         ]
       : []),
   ];
@@ -119,6 +121,7 @@ async function endToEndTests(): Promise<Outcome[]> {
     ...(isFull
       ? [
           await jest(['end-to-end-alone'], 1),
+          await check('a release, twice, verified and installed', 'node', 'test/release/try.ts'),
           await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
           await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
           await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),

@@ -63,6 +63,10 @@ const binaries = {
   },
   /** Used only by `npm run test:full`; without the cloud libraries for service discovery. */
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', folder: 'promtool', tags: ['remove_all_sd'] },
+  /** Used only by `npm run release`, where there is no other one. */
+  cosign: { package: 'github.com/sigstore/cosign/v3/cmd/cosign', folder: 'cosign' },
+  /** Used only by `npm run scan`, where there is no other one. */
+  'osv-scanner': { package: 'github.com/google/osv-scanner/v2/cmd/osv-scanner', folder: 'osv-scanner' },
   /** Used only by `npm run test:full`: Kubernetes' suite for NetworkPolicies, and the program of its pods. */
   'network-policy-suite': { package: './network-policy-suite', folder: 'network-policy-conformance' },
   agnhost: { package: './agnhost', folder: 'network-policy-conformance' },

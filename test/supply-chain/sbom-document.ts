@@ -23,16 +23,22 @@ export const lockSchema = z.looseObject({
       version: z.string().optional(),
       dev: z.boolean().optional(),
       optional: z.boolean().optional(),
+      license: z.string().optional(),
     }),
   ),
 });
 export type Lock = z.infer<typeof lockSchema>;
 
+export interface RuntimeOptions {
+  /** Whether optional packages run, as in the tester. */
+  hasOptional: boolean;
+}
+
 /** Returns the packages of the lock file that run: `name@version`. */
-function running({ packages }: Lock): Set<string> {
+function running({ packages }: Lock, { hasOptional }: RuntimeOptions): Set<string> {
   return new Set(
     Object.entries(packages).flatMap(([path, { version, dev, optional }]) => {
-      if (path === '' || dev === true || optional === true) return [];
+      if (path === '' || dev === true || (optional === true && !hasOptional)) return [];
       const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
       return [`${name}@${version ?? ''}`];
     }),
@@ -45,9 +51,13 @@ const nameOf = ({ name, version }: { name: string; version: string }) => `${name
  * Returns npm's SBOM with only the packages that run according to the lock file: npm's `--omit dev` also omits packages
  * that development needs too. Removes what differs between runs: serial number, time, and the folder's name.
  */
-export function runtimeDocument(text: string, lock: Lock): SbomDocument {
+export function runtimeDocument(
+  text: string,
+  lock: Lock,
+  options: RuntimeOptions = { hasOptional: false },
+): SbomDocument {
   const document = documentSchema.parse(JSON.parse(text));
-  const kept = running(lock);
+  const kept = running(lock, options);
   const isKept = (ref: string) => kept.has(ref) || ref === document.metadata.component['bom-ref'];
   return {
     ...document,
@@ -67,7 +77,7 @@ export function runtimeDocument(text: string, lock: Lock): SbomDocument {
 /** Returns the locked packages that run and are missing from the document, and components without hash or license. */
 export function missingFrom({ components }: SbomDocument, lock: Lock): string[] {
   const listed = new Map(components.map((component) => [nameOf(component), component]));
-  return [...running(lock)].flatMap((name) => {
+  return [...running(lock, { hasOptional: false })].flatMap((name) => {
     const component = listed.get(name);
     if (!component) return [`${name} is locked, and not in the SBOM`];
     const lacking = [component.hashes.length === 0 && 'hash', component.licenses.length === 0 && 'licence'];
