@@ -21,7 +21,8 @@ const exceptions: Exception[] = readFileSync('test/language/allowed.txt', 'utf8'
 /**
  * Text files of the repository, except fixtures, which others wrote, and lock files and figures, which are generated.
  */
-const ignored = /^test\/(fixtures|sample\/repository)\/|package-lock\.json$|^(LICENSE|(panel|cli)\/licenses\.txt)$|\.(json|go|mod|sum|png|ico|tgz)$/;
+const ignored =
+  /^test\/(fixtures|sample\/repository)\/|package-lock\.json$|^(LICENSE|(panel|cli)\/licenses\.txt)$|\.(json|go|mod|sum|png|ico|tgz)$/;
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !ignored.test(file) && !file.startsWith('test/language/'));
