@@ -95,7 +95,7 @@ describe('the variables that Coppice sets', () => {
     const named = sampleService({ environment: { COPPICE_TAG: '', MODE: 'a' } });
     expect(container(sampleContext({ services: [named] }, { own }), named).env).toEqual([
       { name: 'COPPICE_BRANCH', value: '$$(PASSWORD)`a`"' },
-      { name: 'COPPICE_TAG', value: '' },
+      { name: 'COPPICE_TAG' },
       { name: 'MODE', value: 'a' },
     ]);
   });

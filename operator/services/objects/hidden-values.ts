@@ -26,14 +26,19 @@ export function environmentOf(
   const set = Object.entries(own).filter(([name]) => !Object.hasOwn(environment, name));
   const given = Object.entries(environment).map(([name, value]): EnvVar => {
     const isHidden = hidden && Object.hasOwn(hidden.variables, name);
-    return isHidden ? fromSecret(hidden.secret, name) : { name, value: literal(value) };
+    return isHidden ? fromSecret(hidden.secret, name) : fromText(name, value);
   });
   const added = Object.keys(hidden?.variables ?? {}).filter((name) => !Object.hasOwn(environment, name));
   return [
-    ...set.map(([name, value]): EnvVar => ({ name, value: literal(value) })),
+    ...set.map(([name, value]) => fromText(name, value)),
     ...given,
     ...added.map((name) => fromSecret(hidden?.secret ?? '', name)),
   ];
+}
+
+/** The API server drops an empty value: with one, each restart of the operator would apply the object again. */
+function fromText(name: string, value: string): EnvVar {
+  return { name, ...(value !== '' && { value: literal(value) }) };
 }
 
 function fromSecret(secret: string, key: string): EnvVar {
