@@ -122,7 +122,7 @@ export const buildStatusSchema = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'The built images by digest; absent until all are in the registry.' }),
+    .meta({ description: 'The images by digest; absent until all that are built are in the registry.' }),
   rolloutStartedAt: time
     .optional()
     .meta({ description: 'When the services were started with the images of the build.' }),

@@ -195,6 +195,7 @@ const configSchema = z.strictObject({
     scheduling,
     rolloutDeadlineSeconds: z.int().min(1).default(300),
     jobDeadlineSeconds: z.int().min(1).default(1800),
+    imageDeadlineSeconds: z.int().min(1).default(1800),
     /** Maximum number of environments with contents in groups that set no limit. */
     maxPerGroup: z.int().min(1).default(200),
     quota: quantities,

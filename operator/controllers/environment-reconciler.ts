@@ -1,6 +1,8 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { quantityValue } from '../../kubernetes/quantity.ts';
+import { systemClock } from '../../kubernetes/clock.ts';
+import { ImageWaits } from '../images/awaited/image-waits.ts';
 import { pullSecret, withOwnRegistry } from '../images/build/credentials.ts';
 import type { BuildQueues } from '../images/build/build-queue.ts';
 import { ImageBuilder } from '../images/build/image-builder.ts';
@@ -20,6 +22,7 @@ import { readRegistrySecrets } from '../images/registry/secrets.ts';
 import { defaultPlatform } from '../shared/scheduling.ts';
 import { StatusWriter } from '../shared/status-writer.ts';
 import { isStatusOnly } from '../shared/watch-filters.ts';
+import { AwaitedImagesPhase } from '../kinds/environment/build/awaited-images-phase.ts';
 import { BuildLog } from '../kinds/environment/build/build-log.ts';
 import { BuildPhase } from '../kinds/environment/build/build-phase.ts';
 import { BuildRecorder } from '../kinds/environment/build/build-recorder.ts';
@@ -34,6 +37,7 @@ import { KeepRunning } from '../kinds/environment/services/keep-running.ts';
 import { Masking } from '../kinds/environment/status/masking.ts';
 import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
 import { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
+import type { EnvironmentScope } from '../kinds/environment/scope/scope.ts';
 import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.ts';
 import { Publishing } from '../kinds/environment/volumes/publishing.ts';
 import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
@@ -83,7 +87,7 @@ export function createEnvironmentReconciler(
   const statuses = new EnvironmentStatuses(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
   );
-  const { rolloutDeadlineSeconds } = environments;
+  const { rolloutDeadlineSeconds, imageDeadlineSeconds } = environments;
   const lastOutput = new LastOutput({ client, pods: caches.pods, logger: context.logger });
   const isolation = new IsolationStates({
     NetworkPolicy: caches.isolationPolicies,
@@ -99,9 +103,18 @@ export function createEnvironmentReconciler(
   });
   const imageBuilder = createImageBuilds(context, builders, queues);
   const log = new BuildLog(logs);
-  const recorder = new BuildRecorder({ imageBuilder, log, masking });
+  const waits = new ImageWaits({
+    ...{ registries: context.registries.baseImages, ownerOf: (group) => flows.ofGroup(group), enqueue },
+    ...{ clock: systemClock, logger: context.logger },
+  });
+  const recorder = new BuildRecorder({ imageBuilder, waits, log, masking });
+  const readAuths = pullAuths(context);
+  const awaited = new AwaitedImagesPhase({
+    ...{ waits, log, imageDeadlineSeconds },
+    pullAuths: async (scope) => (await readAuths(scope)).auths,
+  });
   const rollout = new RolloutPhase({ imageBuilder, log, recorder, services, lastOutput, rolloutDeadlineSeconds });
-  const builds = new BuildPhase({ imageBuilder, log, planner, recorder, rollout });
+  const builds = new BuildPhase({ imageBuilder, log, planner, recorder, awaited, rollout });
   const { seeding, publishing } = createVolumeCopying(context, reusables, statuses);
   return new EnvironmentReconciler({
     client,
@@ -158,23 +171,27 @@ function createEnvironmentQuota({ caches, config }: OperatorContext, enqueue: (k
   return environmentQuota;
 }
 
-/** Returns the pull Secrets. Images of a fork's pull request are pulled without the group's credentials. */
-function pullSecrets({
-  client,
-  configurations,
-  config,
-  access,
-}: OperatorContext): EnvironmentNamespaceSettings['pullSecret'] {
-  return async ({ uid, repository, namespace, labels, isTrusted, status }) => {
-    const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
-    // The build's log reports why a Secret cannot be read.
-    const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
+/** Returns the pull Secrets. */
+function pullSecrets(context: OperatorContext): EnvironmentNamespaceSettings['pullSecret'] {
+  const readAuths = pullAuths(context);
+  return async (scope) => {
+    const { namespace, labels, status } = scope;
+    const { auths, missing, renewAt } = await readAuths(scope);
     // New contents wait, because their images could not be pulled; running services continue without the Secret.
     const isNew = status.revision === undefined && !status.deployed;
     if (isNew && missing.length > 0) throw new Waiting('RegistrySecretMissing', missing.join('; '), SECRET_RECHECK_MS);
+    return { secret: pullSecret(namespace, labels, auths), renewAt };
+  };
+}
+
+/** Reads the credentials of pulls. Images of a fork's pull request are pulled without the group's credentials. */
+function pullAuths({ client, configurations, config, access }: OperatorContext) {
+  return async ({ uid, repository, isTrusted }: Pick<EnvironmentScope, 'uid' | 'repository' | 'isTrusted'>) => {
+    const names = isTrusted ? configurations.registryAccess(repository).registrySecrets : [];
+    // The build's log reports why a Secret cannot be read.
+    const { auths, missing } = await readRegistrySecrets(client, groupNamespace(repository.group), names);
     const { credentials, renewAt } = access.forPulls({ environmentUid: uid, repository });
-    const all = withOwnRegistry(config.registry.address, credentials, auths);
-    return { secret: pullSecret(namespace, labels, all), renewAt };
+    return { auths: withOwnRegistry(config.registry.address, credentials, auths), missing, renewAt };
   };
 }
 

@@ -240,7 +240,10 @@ function chartValues(
       },
     },
     // Benchmarks create a thousand environments in one group.
-    environments: { url: 'http://env.localhost:8080', rolloutDeadlineSeconds: 90, maxPerGroup: 10_000 },
+    environments: {
+      url: 'http://env.localhost:8080',
+      ...{ rolloutDeadlineSeconds: 90, imageDeadlineSeconds: 60, maxPerGroup: 10_000 },
+    },
     ingress: { controllerNamespace: 'traefik' },
     sources: {
       allowedCidrs,

@@ -75,6 +75,7 @@ environments:
   scheduling: {{- include "coppice.schedulingConfig" .Values.environments.scheduling | nindent 4 }}
   rolloutDeadlineSeconds: {{ .Values.environments.rolloutDeadlineSeconds }}
   jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}
+  imageDeadlineSeconds: {{ .Values.environments.imageDeadlineSeconds }}
   maxPerGroup: {{ .Values.environments.maxPerGroup | int64 }}
   quota: {{- toYaml .Values.environments.quota | nindent 4 }}
   reusableQuota: {{- toYaml .Values.environments.reusableQuota | nindent 4 }}

@@ -1,6 +1,7 @@
 import type { RegistryAuths } from './docker-config.ts';
 import type { Send } from '../../source/network/send.ts';
 import { formatReference, parseReference, type ImageReference } from './reference.ts';
+import { absenceOf, RegistryStatusError, type ImageLookup } from './image-lookup.ts';
 import { apiHost } from './own-registry.ts';
 import { RegistrySession, type RegistryLogin } from './session.ts';
 
@@ -38,7 +39,7 @@ const manifestTypes = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-/** Looks up the current digests of base images. */
+/** Looks up the current digests of images at any registry. */
 export class BaseImages {
   readonly #options: BaseImagesOptions;
 
@@ -61,7 +62,9 @@ export class BaseImages {
       for (const { name, reference } of rest) {
         try {
           if (now() >= endsAt) throw new Error('looking up the other base images took too long');
-          found.digests.set(name, await this.#digestOf(reference, auths));
+          const { digest, failures } = await this.#ask(reference, auths);
+          if (digest === undefined) found.failures.set(name, wordsOf(failures.at(-1)));
+          else found.digests.set(name, digest);
         } catch (error) {
           found.failures.set(name, wordsOf(error));
         }
@@ -71,8 +74,17 @@ export class BaseImages {
     return found;
   }
 
-  /** Returns the digest from the first mirror that has the image, or from the registry itself, in buildkitd's order. */
-  async #digestOf(reference: ImageReference, auths: RegistryAuths): Promise<string> {
+  /** Returns the image's digest, or why there is none; never rejects. */
+  async find(reference: ImageReference, auths: RegistryAuths): Promise<ImageLookup> {
+    const { digest, failures } = await this.#ask(reference, auths);
+    return digest === undefined ? absenceOf(failures) : { digest };
+  }
+
+  /**
+   * Returns the digest from the first mirror that has the image, or from the registry itself, in buildkitd's order; if
+   * none has it, the error of each, with that of the registry itself at the end.
+   */
+  async #ask(reference: ImageReference, auths: RegistryAuths): Promise<{ digest?: string; failures: unknown[] }> {
     const { registry, repository } = reference;
     const locations = [
       ...(this.#options.mirrors[registry] ?? []).map((mirror) => {
@@ -81,7 +93,7 @@ export class BaseImages {
       }),
       { host: apiHost(registry), account: registry, path: repository, isMirror: false },
     ];
-    const failures: string[] = [];
+    const failures: unknown[] = [];
     const { ownMirrors, send } = this.#options;
     for (const { host, account, path, isMirror } of locations) {
       const origin = `${this.#options.insecure.has(host) ? 'http' : 'https'}://${host}`;
@@ -90,12 +102,12 @@ export class BaseImages {
       const login = isOwn ? ownMirrors.login : { credentials: () => credentials };
       const session = new RegistrySession({ origin, login, send });
       try {
-        return await askFor(session, path, reference);
+        return { digest: await askFor(session, path, reference), failures };
       } catch (error) {
-        failures.push(wordsOf(error));
+        failures.push(error);
       }
     }
-    throw new Error(failures.at(-1));
+    return { failures };
   }
 }
 
@@ -106,7 +118,7 @@ async function askFor(session: RegistrySession, path: string, reference: ImageRe
     scope: `repository:${path}:pull`,
     accept: manifestTypes,
   });
-  if (status !== 200) throw new Error(`the registry responded with status ${status} for ${formatReference(reference)}`);
+  if (status !== 200) throw new RegistryStatusError(status, formatReference(reference));
   const digest = headers['docker-content-digest'];
   if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
     throw new Error(`the registry returned no digest for ${formatReference(reference)}`);

@@ -8,6 +8,9 @@ import { sampleActivation } from '../../../crds/testing/activation.ts';
 import type { BuiltImages } from '../../images/build/image-builder.ts';
 import { Stalled, Waiting } from '../../shared/errors.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
+import type { ImageLookup } from '../../images/registry/image-lookup.ts';
+import { SERVICE_DEFAULTS } from '../../../service-file/schema.ts';
+import { AwaitedImagesPhase } from './build/awaited-images-phase.ts';
 import { BuildLog } from './build/build-log.ts';
 import { BuildPhase } from './build/build-phase.ts';
 import { BuildRecorder } from './build/build-recorder.ts';
@@ -77,17 +80,26 @@ interface World {
   publishing: Partial<typeof noPublishing>;
   /** The Job of the running build, whose images exist. */
   job: { gracePeriodMs: number; isOver: boolean; hasLog: boolean };
+  /** What is known of an image that CI builds. */
+  lookup: ImageLookup;
+  /** The image of the only service. */
+  image: string;
   /** Why its namespace does not belong to a Group. */
   noGroup: Waiting;
   /** Why the Repository's configuration cannot be read. */
   configurationError: Error;
 }
 
-const revision = (commit: string): Revision => ({
+const revision = (commit: string, image?: string): Revision => ({
   id: `version-of-${commit}`,
   commit,
   secrets: [],
-  serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [] },
+  serviceFile: {
+    services: image === undefined ? [] : [{ ...SERVICE_DEFAULTS, name: 'web', image }],
+    publicRoutes: [],
+    volumes: [],
+    bundles: [],
+  },
   images: [],
   warnings: [],
 });
@@ -114,6 +126,8 @@ const outputOf = (service: string): ContainerOutput => ({
 /** Returns a reconciler in a simulated world; `calls` lists its actions in order. */
 function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const calls: string[] = [];
+  /** The builds whose images are not looked for any longer. */
+  const ended: string[] = [];
   /** The readiness in each write of the status. */
   const readiness: string[] = [];
   /**
@@ -182,7 +196,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
         id === undefined
           ? undefined
           : {
-              ...revision(id.replace('version-of-', '')),
+              ...revision(id.replace('version-of-', ''), world.image),
               ...(world.trustedRevisions && { trusted: world.trustedRevisions.includes(id) }),
             },
       ),
@@ -218,12 +232,21 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const statuses = new EnvironmentStatuses(writer as never);
   const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
   const common = { imageBuilder: builder, log: new BuildLog(logs as never) };
-  const recorder = new BuildRecorder({ ...common, masking });
+  const waits = {
+    look: ({ image }: { image: string }) => {
+      calls.push(`look for ${image}`);
+      return world.lookup;
+    },
+    end: (id: string) => void ended.push(id),
+  };
+  const pullAuths = () => Promise.resolve(new Map());
+  const awaited = new AwaitedImagesPhase({ waits, log: common.log, pullAuths, imageDeadlineSeconds: 600 });
+  const recorder = new BuildRecorder({ ...common, waits, masking });
   const rollout = new RolloutPhase({
     ...{ ...common, recorder, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: (_namespace, names) => Promise.resolve(names.map(outputOf)) },
   });
-  const builds = new BuildPhase({ ...common, planner, recorder, rollout });
+  const builds = new BuildPhase({ ...common, planner, recorder, awaited, rollout });
   const seeding = { ...noSeeding, ...world.seeding };
   const publishing = { ...noPublishing, ...world.publishing };
   const environments = { get: () => object, byIndex: () => [object] };
@@ -263,6 +286,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   return {
     reconciler: new EnvironmentReconciler(parts as unknown as EnvironmentReconcilerOptions),
     calls,
+    ended,
     ensured,
     readiness,
   };
@@ -443,6 +467,86 @@ describe('a build', () => {
     const services = Array.from({ length: count }, (_, index) => ({ name: `s${index}`, ready: true }));
     await reconcilerIn(object, { rollOut: () => Promise.resolve({ ...up, services }) }).reconciler.reconcile('key');
     expect(object.status?.build).toMatchObject({ result: 'succeeded', message });
+  });
+
+  describe('of an image that CI builds from the commit', () => {
+    const image = 'ghcr.io/acme/app:c2';
+    const lookedFor = (world: Partial<World>, build: Partial<BuildStatus> = {}) => {
+      const startedAt = '2026-01-01T00:55:00.000Z';
+      const object = environment({ ...contents, build: { ...running, startedAt, ...build } });
+      return { object, ...reconcilerIn(object, { image, ...world }) };
+    };
+
+    test('waits for it, and reports until when', async () => {
+      const { object, reconciler, calls } = lookedFor({ lookup: { absence: 'absent' } });
+      const { requeueAfterMs, failure } = await reconciler.reconcile('key');
+      const message = `waiting until 2026-01-01T01:05:00Z for the image ${image} of web (not in its registry yet)`;
+      expect([requeueAfterMs, failure]).toMatchObject([undefined, { afterMs: 300_000 }]);
+      expect(object.status?.build).toMatchObject({ result: 'running', images: [], message });
+      expect(condition(object, 'Reconciling')).toBe('True WaitingForImages');
+      expect(calls).not.toContain('rollOut');
+      expect(calls.filter((call) => call === 'build')).toHaveLength(1);
+    });
+
+    test('rolls it out by digest when it appears', async () => {
+      const { object, reconciler, calls, ended } = lookedFor(
+        { lookup: { digest: 'sha256:1' } },
+        { images: [], message: 'waiting' },
+      );
+      await reconciler.reconcile('key');
+      expect(calls).not.toContain('build');
+      expect(ended).toContain('u1/2');
+      expect(object.status?.deployed).toMatchObject({
+        images: [{ service: 'web', image: `${image}@sha256:1` }],
+        message: 'the only service is running',
+      });
+    });
+
+    test('does not wait for a registry that it must not connect to', async () => {
+      const { object, reconciler } = lookedFor({ lookup: { absence: 'private' } });
+      await reconciler.reconcile('key');
+      expect(object.status?.deployed).toMatchObject({ images: [] });
+    });
+
+    test.each([
+      ['is reported as before by a new operator', 'waiting until then', 'True WaitingForImages'],
+      ['is not reported before the first response', undefined, 'True Building'],
+    ])('%s', async (_what, message, reported) => {
+      const { object, reconciler } = lookedFor({}, { images: [], message });
+      await reconciler.reconcile('key');
+      expect(condition(object, 'Reconciling')).toBe(reported);
+      expect(object.status?.build?.message).toBe(message);
+    });
+
+    test('fails after the deadline, and says what to do', async () => {
+      const { object, reconciler, ended } = lookedFor({ lookup: { absence: 'absent' } }, { startedAt });
+      await reconciler.reconcile('key');
+      expect(object.status?.build).toMatchObject({
+        result: 'failed',
+        message: `not available after 600 s: the image ${image} of web: its registry does not have it. Check that CI pushes it under this name, then request a build`,
+      });
+      expect(condition(object, 'Built')).toBe('False ImageMissing');
+      expect(ended).toEqual(['u1/2']);
+    });
+
+    test('stops waiting for it when the ref has moved on', async () => {
+      const pending = { ...activation, buildPending: true };
+      const object = environment({ ...contents, activation: pending, build: { ...running, images: [] } });
+      const plan = () => Promise.resolve(revision('c3'));
+      const { reconciler, ended } = reconcilerIn(object, { image, plan, lookup: { absence: 'absent' } });
+      await reconciler.reconcile('key');
+      expect(ended).toContain('u1/2');
+      expect(object.status?.build).toMatchObject({ number: 3 });
+    });
+
+    test('stops waiting for it when the contents are deleted', async () => {
+      const off = { ...activation, active: false };
+      const object = environment({ ...contents, activation: off, build: { ...running, images: [] } });
+      const { reconciler, ended } = reconcilerIn(object, { image, lookup: { absence: 'absent' } });
+      await reconciler.reconcile('key');
+      expect(ended).toEqual(['u1/2']);
+      expect(object.status?.build?.result).toBe('cancelled');
+    });
   });
 
   describe('whose images exist while its Job is running', () => {

@@ -93,15 +93,26 @@ describe('emits an Event for a change', () => {
       [],
     ],
     [
+      'it waits for an image that CI builds',
+      { build: running },
+      { build: { ...running, images: [], message: 'waiting for x' }, ...waits('WaitingForImages') },
+      ['WaitingForImages: build 2: waiting for x'],
+    ],
+    [
       'its images are in the registry',
       { build: running },
-      { build: { ...running, images: [] } },
+      { build: { ...running, images: [], rolloutStartedAt: since } },
       ['ImagesReady: build 2: all images are in the registry; the services are being rolled out'],
     ],
     [
       'its images are in the registry, and it becomes ready at once',
       { build: running },
-      { build: { ...finished, result: 'succeeded', images: [], message: 'all 2 services are running' } },
+      {
+        build: {
+          ...{ ...finished, result: 'succeeded', images: [], rolloutStartedAt: since },
+          message: 'all 2 services are running',
+        },
+      },
       [
         'ImagesReady: build 2: all images are in the registry; the services are being rolled out',
         'BuildSucceeded: build 2: all 2 services are running, after 12 s (commit 0123456789ab)',
@@ -109,8 +120,13 @@ describe('emits an Event for a change', () => {
     ],
     [
       'it becomes ready',
-      { build: { ...running, images: [] } },
-      { build: { ...finished, result: 'succeeded', images: [], message: 'all 2 services are running' } },
+      { build: { ...running, images: [], rolloutStartedAt: since } },
+      {
+        build: {
+          ...{ ...finished, result: 'succeeded', images: [], rolloutStartedAt: since },
+          message: 'all 2 services are running',
+        },
+      },
       ['BuildSucceeded: build 2: all 2 services are running, after 12 s (commit 0123456789ab)'],
     ],
     [

@@ -104,12 +104,19 @@ function buildEvents(before: EnvironmentStatus, after: EnvironmentStatus, { spec
   if (isNew && build.result === 'running')
     events.push(normal('BuildStarted', `build ${build.number} of the ${spec.gitRef.type} ${spec.gitRef.name}`));
   if (build?.result === 'running') {
-    if (isQueued(after) && !isQueued(before))
+    if (isReconciling(after, 'Queued') && !isReconciling(before, 'Queued'))
       events.push(
         normal('BuildQueued', `build ${build.number}: ${findCondition(after.conditions, 'Ready')?.message ?? ''}`),
       );
+    if (
+      build.message !== undefined &&
+      isReconciling(after, 'WaitingForImages') &&
+      build.message !== before.build?.message
+    )
+      events.push(normal('WaitingForImages', `build ${build.number}: ${build.message}`));
   }
-  if (build?.images && (isNew || !before.build?.images) && (build.result === 'running' || hasEnded))
+  const wasRolledOut = !isNew && before.build?.rolloutStartedAt !== undefined;
+  if (build?.rolloutStartedAt !== undefined && !wasRolledOut && (build.result === 'running' || hasEnded))
     events.push(
       normal('ImagesReady', `build ${build.number}: all images are in the registry; the services are being rolled out`),
     );
@@ -133,8 +140,8 @@ function recoveryEvents(before: EnvironmentStatus, after: EnvironmentStatus): Ev
   return isBack ? [normal('ServicesAvailable', 'every service is ready again')] : [];
 }
 
-function isQueued({ conditions }: EnvironmentStatus): boolean {
-  return findCondition(conditions, 'Reconciling')?.reason === 'Queued';
+function isReconciling({ conditions }: EnvironmentStatus, reason: string): boolean {
+  return findCondition(conditions, 'Reconciling')?.reason === reason;
 }
 
 function short(commit: string | undefined): string {

@@ -50,15 +50,16 @@ function sectionOf(environment: Environment, apiUrl: URL, maxReason: number): st
   const log = `[Log of build ${build.number}](${logsUrlOf(environment, apiUrl, build.number)})`;
   return [heading, ...paragraphsOn(build), ...testWords(), trustWords(), log];
 
-  function paragraphsOn({ number, commit, result, message = 'no reason was given' }: BuildStatus): string[] {
+  function paragraphsOn({ number, commit, result, message }: BuildStatus): string[] {
     const name = `Build ${number}${commit === undefined ? '' : ` of \`${commit.slice(0, 12)}\``}`;
     switch (result) {
       case 'running':
+        if (message !== undefined) return [`${name} is under way:`, codeBlock(message, maxReason), stillRuns()];
         return [`${name} is under way.`, stillRuns()];
       case 'succeeded':
         return [`${name} runs${address()}.`];
       case 'failed':
-        return [`${name} failed:`, codeBlock(message, maxReason), stillRuns()];
+        return [`${name} failed:`, codeBlock(message ?? 'no reason was given', maxReason), stillRuns()];
       default:
         return ['It is not built.'];
     }

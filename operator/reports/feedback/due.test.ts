@@ -64,6 +64,11 @@ describe('a commit status', () => {
     ['… while another commit is waited for', { build: build('running', { commit: undefined }), feedback: pending }, []],
     ['a build under way', { build: build('running') }, ['c2 pending: build 2 is under way']],
     [
+      'a build that waits',
+      { build: build('running', { message: 'waiting for the image a:c2 of web' }) },
+      ['c2 pending: build 2: waiting for the image a:c2 of web'],
+    ],
+    [
       'a build that became ready',
       { state: 'built', build: build('succeeded', { message: 'the only service is running' }) },
       ['c2 success: build 2: the only service is running'],
@@ -162,6 +167,7 @@ describe('a comment', () => {
     ['empty again', { state: 'empty', feedback: before }, 'It has no contents now.'],
     ['not built again', { state: 'created', feedback: before }, 'It is not built.'],
     ['under way', { build: build('running') }, 'Build 2 of `c2` is under way.'],
+    ['waiting', { build: build('running', { message: 'waiting for a:c2' }) }, 'waiting for a:c2'],
     [
       'under way over a good version',
       { build: build('running'), deployed: build('succeeded', { number: 1 }) },

@@ -85,7 +85,10 @@ function outcomeOf(build: BuildStatus): Pick<CommitStatus, 'state' | 'descriptio
   const { number, result, message = '' } = build;
   switch (result) {
     case 'running':
-      return { state: 'pending', description: `build ${number} is under way` };
+      return {
+        state: 'pending',
+        description: message === '' ? `build ${number} is under way` : `build ${number}: ${message}`,
+      };
     case 'succeeded':
       return { state: 'success', description: `build ${number}: ${message}` };
     case 'failed':

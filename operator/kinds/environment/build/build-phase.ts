@@ -3,6 +3,7 @@ import { newestRequestId } from '../../../../crds/requests.ts';
 import type { BuildRequest } from '../../../images/build/build-request.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import { Stalled } from '../../../shared/errors.ts';
+import type { AwaitedImagesPhase } from './awaited-images-phase.ts';
 import { type BuildLog, buildId } from './build-log.ts';
 import { newestBuildRequest, plannedFields, whatMoved } from './build-status.ts';
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
@@ -18,6 +19,7 @@ export interface BuildPhaseOptions {
   log: BuildLog;
   planner: Pick<RevisionPlanner, 'plan' | 'newest' | 'find'>;
   recorder: BuildRecorder;
+  awaited: Pick<AwaitedImagesPhase, 'run'>;
   rollout: RolloutPhase;
 }
 
@@ -76,13 +78,14 @@ export class BuildPhase {
   }
 
   async #advance(scope: EnvironmentScope): Promise<AdvanceResult> {
-    const { planner, rollout } = this.#options;
+    const { planner, awaited, rollout } = this.#options;
     const known = await planner.find(scope.location(), scope.runningBuild?.revision);
     const revision = known ?? (await planner.plan(await scope.planRequest()));
     return runPhases<AdvanceField, AdvanceCondition>(
       [
         (current) => this.#recordRevision(current, revision),
         (current) => this.#bringImages(current, revision),
+        (current) => awaited.run(current, revision),
         (current) => rollout.run(current, revision),
       ],
       scope,
@@ -104,14 +107,13 @@ export class BuildPhase {
   async #bringImages(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult<'build', never>> {
     const build = scope.runningBuild;
     if (!build || build.images) return {};
-    const { imageBuilder, log } = this.#options;
+    const { imageBuilder } = this.#options;
     const request = await this.#request(scope, build, revision);
     const { built, requeueAfterMs } = await imageBuilder.build(request, scope.now);
     if (!built) return { requeueAfterMs };
     const tests = revision.serviceFile.tests?.length;
     const named = tests === undefined ? {} : { tests };
-    await log.note(scope, 'images', 'all images are in the registry; the services are being rolled out');
-    return { status: { build: { ...build, ...built, ...named, rolloutStartedAt: scope.now.toISOString() } } };
+    return { status: { build: { ...build, ...built, ...named } } };
   }
 
   async #request(scope: EnvironmentScope, build: BuildStatus, revision: Revision): Promise<BuildRequest> {

@@ -1,5 +1,6 @@
 import type { BuildResult, BuildStatus } from '../../../../crds/environment.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
+import type { ImageWaits } from '../../../images/awaited/image-waits.ts';
 import type { Stalled } from '../../../shared/errors.ts';
 import { type BuildLog, buildId } from './build-log.ts';
 import { nextBuild, withFinished } from './build-status.ts';
@@ -12,6 +13,7 @@ import type { Revision } from '../revision/revision.ts';
 
 export interface BuildRecorderOptions {
   imageBuilder: Pick<ImageBuilder, 'ended'>;
+  waits: Pick<ImageWaits, 'end'>;
   log: BuildLog;
   masking: Pick<Masking, 'stalled'>;
 }
@@ -70,10 +72,12 @@ export class BuildRecorder {
   ): Promise<BuildingResult> {
     const build = scope.runningBuild;
     if (!build) return {};
-    const { imageBuilder, log } = this.#options;
+    const { imageBuilder, waits, log } = this.#options;
     const finishedAt = scope.now.toISOString();
     const finished: BuildStatus = { ...build, commit: build.commit ?? commit, result, finishedAt, message };
-    imageBuilder.ended(buildId(scope.environment, build.number));
+    const id = buildId(scope.environment, build.number);
+    imageBuilder.ended(id);
+    waits.end(id);
     await log.end(scope, build, result, message);
     const isBuilt = result === 'succeeded';
     return {

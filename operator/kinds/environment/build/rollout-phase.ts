@@ -33,7 +33,7 @@ export class RolloutPhase {
   /** Fails with Stalled when the services cannot become ready. */
   async run(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult<RolloutField, RolloutCondition>> {
     const build = scope.runningBuild;
-    if (!build?.images) return {};
+    if (build?.rolloutStartedAt === undefined) return {};
     const job = await this.#followJob(scope, revision);
     const { failure, ...rolledOut } = await runPhases<RolloutField, RolloutCondition>(
       [

@@ -47,7 +47,8 @@ function world(refusal?: Error) {
   } as unknown as Environment;
   const scope = scopeOf(object, () => now, { read });
   const imageBuilder = { ended: () => undefined };
-  const options = { imageBuilder, log: new BuildLog(logs), masking } as unknown as BuildRecorderOptions;
+  const waits = { end: () => undefined };
+  const options = { imageBuilder, waits, log: new BuildLog(logs), masking } as unknown as BuildRecorderOptions;
   return {
     scope,
     ends,

@@ -6,6 +6,7 @@ import { GRACE_PERIOD_MS } from '../../../images/builders/demand.ts';
 import { Stalled } from '../../../shared/errors.ts';
 import { StatusWriter } from '../../../shared/status-writer.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
+import { AwaitedImagesPhase } from '../build/awaited-images-phase.ts';
 import { BuildLog } from '../build/build-log.ts';
 import { BuildPhase } from '../build/build-phase.ts';
 import { BuildRecorder } from '../build/build-recorder.ts';
@@ -55,12 +56,15 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
     new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
   );
   const common = { imageBuilder: builderOf(simulation), log: new BuildLog(logs as never) };
-  const recorder = new BuildRecorder({ ...common, masking });
+  const waits = { look: () => undefined, end: () => undefined };
+  const pullAuths = () => Promise.resolve(new Map());
+  const awaited = new AwaitedImagesPhase({ waits, log: common.log, pullAuths, imageDeadlineSeconds: 60 });
+  const recorder = new BuildRecorder({ ...common, waits, masking });
   const rollout = new RolloutPhase({
     ...{ ...common, recorder, services, rolloutDeadlineSeconds: 45 },
     lastOutput: { of: () => Promise.resolve([]) },
   });
-  const builds = new BuildPhase({ ...common, planner, recorder, rollout });
+  const builds = new BuildPhase({ ...common, planner, recorder, awaited, rollout });
   const applying = async (_type: object, object: KubernetesObject) => {
     await simulation.takes(1);
     return { object };
