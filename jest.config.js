@@ -39,6 +39,12 @@ export default {
     { ...typescript, displayName: 'end-to-end-alone', testMatch: ['<rootDir>/test/end-to-end/alone/*.test.ts'] },
     // On a cluster of two workers.
     { ...typescript, displayName: 'end-to-end-nodes', testMatch: ['<rootDir>/test/end-to-end/nodes/*.test.ts'] },
+    // On a cluster whose pods have addresses of both families.
+    {
+      ...typescript,
+      displayName: 'end-to-end-ip-families',
+      testMatch: ['<rootDir>/test/end-to-end/ip-families/*.test.ts'],
+    },
     { ...typescript, displayName: 'end-to-end-long', testMatch: ['<rootDir>/test/end-to-end/long/*.test.ts'] },
   ],
 };

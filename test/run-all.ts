@@ -124,6 +124,7 @@ async function endToEndTests(): Promise<Outcome[]> {
           await check('a release, twice, verified and installed', 'node', 'test/release/try.ts'),
           await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
           await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
+          await check('a cluster with IPv4 and IPv6', 'node', 'test/ip-families/main.ts'),
           await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
           await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
         ]

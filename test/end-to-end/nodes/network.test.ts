@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
-import { inPod, moveTo, twoWorkers } from './nodes.ts';
+import { fetchedBy, moveTo, twoWorkers } from './nodes.ts';
 
 let harness: Harness;
 
@@ -25,13 +25,6 @@ const files = {
 `,
 };
 
-/** Returns what a pod gets from a URL; undefined if it does not reach it. */
-async function fetchedBy(namespace: string, pod: string, url: string): Promise<string | undefined> {
-  const script =
-    'fetch(process.argv[1], { signal: AbortSignal.timeout(15_000) }).then((one) => one.text()).then(console.log)';
-  return (await inPod(harness.kubectl, namespace, pod, 'node', '-e', script, url))?.trim();
-}
-
 test('services of an environment reach each other over nodes, and those of other environments do not', async () => {
   const { kubectl } = harness;
   const [here, there] = await twoWorkers();
@@ -48,7 +41,7 @@ test('services of an environment reach each other over nodes, and those of other
   const address = `http://${back.address}:8080/`;
   // Each node learns the pod's address from the API server.
   await waitFor('front to reach back', 120, async () => {
-    return (await fetchedBy(own, front.name, 'http://back:8080/')) === 'back' ? true : undefined;
+    return (await fetchedBy(kubectl, own, front.name, 'http://back:8080/')) === 'back' ? true : undefined;
   });
   // The Ingress controller runs on a third node.
   await pageWith(main.weburl, 'front');
@@ -56,7 +49,7 @@ test('services of an environment reach each other over nodes, and those of other
   for (const node of [here, there]) {
     const stranger = await moveTo(kubectl, node, foreign, 'front');
     expect(stranger.node).toBe(node);
-    expect(await fetchedBy(foreign, stranger.name, address)).toBeUndefined();
+    expect(await fetchedBy(kubectl, foreign, stranger.name, address)).toBeUndefined();
   }
   // Something listens there: the pod's own node reaches it, and other nodes do not.
   expect((await run('docker', ['exec', there, 'curl', '--silent', '--max-time', '5', address])).trim()).toBe('back');

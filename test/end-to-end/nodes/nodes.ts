@@ -113,3 +113,15 @@ export async function inPod(
     throw error;
   }
 }
+
+/** Returns what a pod gets from a URL; undefined if it does not reach it. The pod's image has Node.js. */
+export async function fetchedBy(
+  kubectl: Kubectl,
+  namespace: string,
+  pod: string,
+  url: string,
+): Promise<string | undefined> {
+  const script =
+    'fetch(process.argv[1], { signal: AbortSignal.timeout(15_000) }).then((one) => one.text()).then(console.log)';
+  return (await inPod(kubectl, namespace, pod, 'node', '-e', script, url))?.trim();
+}

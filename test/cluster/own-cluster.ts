@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { withCleanUp } from './clean-up.ts';
+import { isDebianRoot } from './debian-packages.ts';
+import { OwnEngine, type OwnEngineOptions } from './own-engine.ts';
+import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
+
+export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
+  /** Arguments of `npm run up`. */
+  up: readonly string[];
+  /** The Jest project whose tests run on the cluster. */
+  project: string;
+}
+
+/**
+ * Starts a local cluster in a Docker Engine of its own, runs tests on it, and removes both. The engine has a network
+ * namespace, so the local cluster is not affected. Throws if a test fails.
+ */
+export async function testOnOwnCluster({ up, project, ...options }: OwnClusterOptions): Promise<void> {
+  if (!isDebianRoot()) {
+    console.log('Skipped: a second Docker Engine takes Debian and root.');
+    return;
+  }
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  const engine = new OwnEngine({ ...options, folder: mkdtempSync(join(CACHE_FOLDER, `${options.namespace}-`)) });
+  await withCleanUp(
+    async () => {
+      await engine.addNamespace();
+      await engine.startEngine();
+      const checkout = await engine.checkOut();
+      await engine.run(process.execPath, ['test/cluster/up.ts', ...up], checkout);
+      const env = {
+        NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+        COPPICE_TEST_KUBECONFIG: '.local/kubeconfig',
+        // Last, since the folder has a program called node.
+        PATH: `${process.env['PATH'] ?? ''}:${PROGRAMS_FOLDER}`,
+      };
+      const jest = ['--selectProjects', project, '--runInBand', ...process.argv.slice(2)];
+      await engine.run(join('node_modules', '.bin', 'jest'), jest, checkout, env);
+    },
+    () => engine.remove(),
+  );
+}
