@@ -24,6 +24,7 @@ import { ServiceFileTexts } from './repositories/service-file-texts.ts';
 import { ServiceFileChecker } from './service-file-check/checker.ts';
 import { userServices, type UserServicesOptions } from './users/user-services.ts';
 import { variableServices } from './variables/variable-services.ts';
+import { ApprovalComments } from './webhooks/approval-comments.ts';
 import { Receiver } from './webhooks/receiver.ts';
 import { Replays } from './webhooks/replays.ts';
 import { SyncRequests } from './webhooks/sync-requests.ts';
@@ -82,7 +83,16 @@ function changeHub({ caches, webSockets, clock = steadyClock }: AppOptions): Cha
 function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterWriter) {
   const cache = caches.repositories;
   const syncRequests = new SyncRequests({ cluster, cache, now });
-  const received = { cluster: sharedReads(cluster), cache, replays: new Replays(replays, now), syncRequests, now };
+  const approvalComments = new ApprovalComments({
+    cluster,
+    repositories: cache,
+    environments: caches.environments,
+    now,
+  });
+  const received = {
+    ...{ cluster: sharedReads(cluster), cache, replays: new Replays(replays, now) },
+    ...{ syncRequests, approvalComments, now },
+  };
   return { syncRequests, receiver: new Receiver(received) };
 }
 

@@ -124,6 +124,11 @@ export const NOUNS: readonly Noun[] = [
         load: async () => (await env()).ttl,
       },
       {
+        usage: 'approve <env> <commit>',
+        summary: 'approve a commit of a fork, which is then read and built',
+        load: async () => (await env()).approve,
+      },
+      {
         usage: 'open [env]',
         summary: 'print the address, and open it if standard output is a terminal',
         options: [['--print', 'print only']],

@@ -23,7 +23,8 @@ export interface EnvironmentFilter {
 export type EnvironmentRequest =
   | { name: 'build' | 'rebuild' | 'delete' }
   | { name: 'create'; build: boolean; ttl?: number }
-  | { name: 'ttl'; ttl: number };
+  | { name: 'ttl'; ttl: number }
+  | { name: 'approve'; commit: string };
 
 export type Kind = 'group' | 'repository' | 'environment';
 

@@ -5,7 +5,7 @@ import { displayNameSchema } from './display-name.ts';
 import { testsStatusSchema } from './environment-tests.ts';
 import { GIT_REF_RULES, gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
-import { handledRequestsSchema } from './requests.ts';
+import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
 
 /** The environment states of the REST API. */
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
@@ -20,6 +20,9 @@ export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
 
 /** Number of finished builds in the status: twice the number of logs kept by default. */
 export const MAX_BUILD_HISTORY = 10;
+
+/** Number of approved commits in the status. */
+export const MAX_APPROVALS = 10;
 
 /** Maximum length of the texts of a commit in the status. */
 export const MAX_COMMIT_TEXT = 120;
@@ -151,6 +154,25 @@ const finishedBuildSchema = z.object({
 });
 export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
 
+const approvalSchema = z.object({
+  waitingCommit: z.string().optional().meta({
+    description: 'The newest commit of a fork, which is not built until it is approved; absent if none waits.',
+  }),
+  request: z.string().max(MAX_APPROVAL).optional().meta({ description: 'Value of the last handled approve request.' }),
+  commits: z
+    .array(
+      z.object({
+        commit: z.string().meta({ description: 'The approved commit.' }),
+        by: z.string().max(MAX_APPROVER).optional().meta({ description: 'Who approved it; absent if not named.' }),
+        at: time.meta({ description: 'When the approval was recorded.' }),
+      }),
+    )
+    .max(MAX_APPROVALS)
+    .optional()
+    .meta({ description: 'The approved commits, newest approval first.', 'x-kubernetes-list-type': 'atomic' }),
+});
+export type ApprovalStatus = z.infer<typeof approvalSchema>;
+
 const seedSchema = z.object({
   label: z.string().meta({ description: 'Label of the reusable environment.' }),
   result: z.enum(['running', 'copied']).meta({ description: 'Progress of the copy.' }),
@@ -234,6 +256,9 @@ export const environmentStatusSchema = z.object({
     .boolean()
     .optional()
     .meta({ description: 'Whether the commits of the pull request come from another repository; absent if unknown.' }),
+  approval: approvalSchema
+    .optional()
+    .meta({ description: 'Approvals of commits of a fork, if the Repository requires them.' }),
   seed: seedSchema.optional().meta({ description: 'The reusable environment that the volumes were seeded from.' }),
   publication: publicationSchema.optional().meta({ description: 'The last publication as a reusable environment.' }),
   feedback: feedbackSchema.optional().meta({ description: 'What was reported to the Git host.' }),

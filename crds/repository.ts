@@ -131,6 +131,9 @@ const syncSettingsSchema = z
   })
   .meta({ description: "How environments are synchronized with the repository's refs." });
 
+export const FORK_APPROVALS = ['required', 'notRequired'] as const;
+export type ForkApproval = (typeof FORK_APPROVALS)[number];
+
 export const ON_REF_GONE = ['delete', 'keep'] as const;
 
 export const repositorySpecSchema = z
@@ -172,6 +175,15 @@ export const repositorySpecSchema = z
       .boolean()
       .optional()
       .meta({ description: 'Whether pull requests from forks see variables and share the build cache.' }),
+    forks: z
+      .object({
+        approval: z.enum(FORK_APPROVALS).optional().meta({
+          description:
+            "Whether each commit of a pull request from a fork waits for a member's approval before it is read and built; defaults to the chart's `sources.forkApproval`. Also applies with `trustForks`.",
+        }),
+      })
+      .optional()
+      .meta({ description: 'How pull requests from forks are handled.' }),
     environmentTTLSeconds: z
       .int()
       .min(0)
@@ -259,6 +271,9 @@ export const repositoryStatusSchema = z.object({
       url: z.string().meta({ description: 'URL that the Git host delivers to.' }),
       secretName: z.string().meta({ description: 'Secret in this namespace whose key `secret` signs deliveries.' }),
       id: z.string().optional().meta({ description: 'ID of the hook that Coppice created at the host.' }),
+      comments: z.literal(true).optional().meta({
+        description: 'Whether that hook reports comments too, which can approve commits of forks.',
+      }),
       location: z.record(z.string(), z.string()).optional().meta({
         description: 'Location of that hook: the type, and the fields of the source that identify the repository.',
       }),

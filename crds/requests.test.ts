@@ -80,6 +80,16 @@ test.each<[string, Record<string, string>, string[]]>([
   expect(malformedRequests(['ttl'], annotations)).toEqual(expected);
 });
 
+test.each([
+  ['2026-01-01T00:00:00Z/id/COMMIT/ann', true],
+  ['2026-01-01T00:00:00Z/id/COMMIT', true],
+  ['2026-01-01T00:00:00Z/id/abc/ann', false],
+  ['COMMIT', false],
+])('of an approval %s, the form is right: %s', (value, isRight) => {
+  const annotations = { 'coppice.dev/request-approve': value.replace('COMMIT', 'a'.repeat(40)) };
+  expect(malformedRequests(['approve'], annotations)).toHaveLength(isRight ? 0 : 1);
+});
+
 test('treats all requests as malformed where none is known', () => {
   expect(malformedRequests([], { 'coppice.dev/request-build': 'now' })).toEqual([
     'coppice.dev/request-build is unknown: this kind has no requests',

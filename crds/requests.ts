@@ -19,8 +19,14 @@ export const SYNC_REQUEST = 'sync';
  */
 export const TEST_REQUEST = 'test';
 
+/**
+ * Approval of one commit of a fork, `<time>/<id>/<commit>/<who>`; separate, because it changes no contents and is recorded
+ * with its commit (`status.approval`).
+ */
+export const APPROVE_REQUEST = 'approve';
+
 /** All requests of an Environment; Groups have none. */
-export const ENVIRONMENT_REQUESTS: readonly string[] = [...REQUESTS, TEST_REQUEST];
+export const ENVIRONMENT_REQUESTS: readonly string[] = [...REQUESTS, TEST_REQUEST, APPROVE_REQUEST];
 export const REPOSITORY_REQUESTS: readonly string[] = [SYNC_REQUEST];
 
 export const handledRequestsSchema = z.object({
@@ -47,7 +53,9 @@ export function newestRequestId(annotations: Record<string, string> | undefined)
 
 const requestPrefix = `${API_GROUP}/request-`;
 
-export function requestAnnotation(name: RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST): string {
+type AnyRequest = RequestName | typeof SYNC_REQUEST | typeof TEST_REQUEST | typeof APPROVE_REQUEST;
+
+export function requestAnnotation(name: AnyRequest): string {
   return `${requestPrefix}${name}`;
 }
 
@@ -61,9 +69,16 @@ export function malformedRequests(known: readonly string[], annotations: Record<
       if (!key.startsWith(requestPrefix)) return [];
       const name = key.slice(requestPrefix.length);
       if (!known.includes(name)) return [`${shown(key)} is unknown: ${knownNames(known)}`];
-      if (name !== 'ttl' || requestedTtlSeconds(value) !== undefined) return [];
-      return [`${key} has the value ${shown(value)}, which does not end in /SECONDS`];
+      const form = formOf(name, value);
+      return form === undefined ? [] : [`${key} has the value ${shown(value)}, which ${form}`];
     });
+}
+
+/** Returns what is wrong with the value of a request; undefined if nothing is. */
+function formOf(name: string, value: string): string | undefined {
+  if (name === 'ttl' && requestedTtlSeconds(value) === undefined) return 'does not end in /SECONDS';
+  if (name === APPROVE_REQUEST && !requestedApproval(value)) return 'is not TIME/ID/COMMIT/NAME with a whole commit ID';
+  return undefined;
 }
 
 function knownNames(known: readonly string[]): string {
@@ -107,6 +122,27 @@ export function ttlRequestValue(now: Date, id: string, seconds: number): string 
 export function requestedTtlSeconds(value: string): number | undefined {
   const seconds = /\/(\d{1,9})$/.exec(value)?.[1];
   return seconds === undefined ? undefined : Number(seconds);
+}
+
+/** Pattern of a whole commit ID. A prefix could be that of another commit, which its author can construct. */
+export const COMMIT_PATTERN = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/** Maximum length of the name in an approval. */
+export const MAX_APPROVER = 256;
+/** Maximum length of the value of an approve request, which the status records. */
+export const MAX_APPROVAL = 512;
+
+/** Returns a new request to approve a commit. @param who the name to record, which can contain slashes */
+export function approveRequestValue(now: Date, id: string, { commit, who }: { commit: string; who: string }): string {
+  return `${requestValue(now, id)}/${commit}/${who.slice(0, MAX_APPROVER)}`;
+}
+
+/** Returns the commit that a request approves, and who approved it; undefined if its value names no whole commit. */
+export function requestedApproval(value: string): { commit: string; who?: string } | undefined {
+  const [, , commit = '', ...names] = value.split('/');
+  if (value.length > MAX_APPROVAL || !COMMIT_PATTERN.test(commit)) return undefined;
+  const who = names.join('/').slice(0, MAX_APPROVER);
+  return { commit, ...(who !== '' && { who }) };
 }
 
 export interface PendingRequest {

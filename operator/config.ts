@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse } from 'yaml';
+import { FORK_APPROVALS } from '../crds/repository.ts';
 import { quantityValue } from '../kubernetes/quantity.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { faultsOf, readVariables } from '../process/variables.ts';
@@ -163,10 +164,14 @@ const configSchema = z.strictObject({
     timeoutSeconds: z.int().min(1).default(20),
     deadlineSeconds: z.int().min(0).default(60),
     pollSeconds: z.int().min(10).default(300),
+    /** Whether commits of forks wait for an approval, of Repositories that set nothing. */
+    forkApproval: z.enum(FORK_APPROVALS).default('notRequired'),
     /** Maximum number of environments that the refs of one Repository create. */
     maxEnvironments: z.int().min(1).default(500),
     /** Maximum for all Repositories in the groups that one account created. */
     maxEnvironmentsPerAccount: z.int().min(1).default(2000),
+    /** Maximum number of environments of forks with contents that rules create in each Repository. */
+    maxForkEnvironments: z.int().min(0).default(20),
     /** Addresses of the hosts for Repositories that name no instance. */
     hosts: z
       .strictObject({

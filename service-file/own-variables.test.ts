@@ -7,6 +7,7 @@ import {
   isReservedName,
   namedVariables,
   OwnVariables,
+  unsetAdvice,
   type EnvironmentFacts,
 } from './own-variables.ts';
 import { readServiceFile } from './parse.ts';
@@ -231,4 +232,15 @@ describe.each(hostile)('the ref %j', (name) => {
     else
       expect(errors).toContainEqual(expect.stringMatching(/contains the name of a ref with characters that a shell/));
   });
+});
+
+test.each([
+  ['COPPICE_COMIT', 'did you mean COPPICE_COMMIT?'],
+  ['COPICE_BRANCH', 'did you mean COPPICE_BRANCH?'],
+  ['coppice_web_ulr', 'did you mean COPPICE_WEB_URL?'],
+  ['COPPICE_ANYTHING', 'Coppice sets no variable of this name, and nobody else can: use another name'],
+  ['COPY', 'set it'],
+  ['COMMIT', 'set it'],
+])('of %s, which is not set, the advice is %s', (name, expected) => {
+  expect(unsetAdvice(name, 'set it', { errorCount: 0 })).toBe(expected);
 });

@@ -1,3 +1,5 @@
+import type { Problems } from './problems.ts';
+import { nearest } from './read/nearest.ts';
 import type { Variable, VariableLookup } from './variables.ts';
 
 const prefix = 'COPPICE_';
@@ -137,3 +139,21 @@ export const EXAMPLE_FACTS: EnvironmentFacts & BuildFacts = {
   commit: '0'.repeat(40),
   build: 1,
 };
+
+const knownNames = Object.keys({ ...containerVariables(EXAMPLE_FACTS), ...namedVariables(EXAMPLE_FACTS) });
+/** Names of which similar ones are looked for: those of which the beginning is right. */
+const similarPrefix = /^COP/i;
+
+/** Returns what to do about a variable that is not set. `otherwise`: advice for a name that is not like one of Coppice's. */
+export function unsetAdvice(name: string, otherwise: string, problems: Pick<Problems, 'errorCount'>): string {
+  if (!similarPrefix.test(name)) return otherwise;
+  const meant = nearest(
+    name,
+    knownNames.map((known) => known.toLowerCase()),
+    problems,
+  );
+  if (meant !== undefined) return `did you mean ${meant.toUpperCase()}?`;
+  return isReservedName(name)
+    ? 'Coppice sets no variable of this name, and nobody else can: use another name'
+    : otherwise;
+}

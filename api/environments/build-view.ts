@@ -143,7 +143,13 @@ function pendingBuild({ metadata, status }: EnvironmentViewInput, number: number
     ({ name }) => name === 'build' || name === 'rebuild',
   );
   const request = builds.at(-1)?.value;
-  return { ...(number !== undefined && { number }), result: 'pending', ...(request !== undefined && { request }) };
+  const waiting = status?.approval?.waitingCommit;
+  return {
+    ...(number !== undefined && { number }),
+    result: 'pending',
+    ...(request !== undefined && { request }),
+    ...(waiting !== undefined && { message: `waits until a member approves commit ${waiting}` }),
+  };
 }
 
 /** Returns whether a build or rebuild request of this time or later exists. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gitRefSchema } from '../../crds/git-ref.ts';
+import { COMMIT_PATTERN } from '../../crds/requests.ts';
 import { booleanField, integerField, nameField } from '../http/parse.ts';
 
 /** Ten years, also the limit in the CRD. */
@@ -27,6 +28,14 @@ export const createContentsSchema = z.object({ build: booleanField.optional(), t
 
 /** Body of POST /api/environment/{id}/ttl. */
 export const ttlSchema = z.object({ ttl: ttlField });
+
+/** Body of POST /api/environment/{id}/approve (extension). */
+export const approveSchema = z.object({
+  commit: z
+    .string()
+    .regex(COMMIT_PATTERN, { error: 'must be the whole commit ID, in lower case: several commits can have one prefix' })
+    .meta({ description: 'The commit that waits: `approval.waitingCommit` of the environment.' }),
+});
 
 /** Query of the log stream (extension), to resume after a broken connection. */
 export const logQuerySchema = z.object({

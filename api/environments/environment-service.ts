@@ -5,6 +5,8 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { environmentName } from '../../crds/environment-name.ts';
 import type { Repository } from '../../crds/repository.ts';
 import {
+  APPROVE_REQUEST,
+  approveRequestValue,
   nextRequestTime,
   requestAnnotation,
   requestValue,
@@ -147,6 +149,26 @@ export class EnvironmentService {
     if (!wantsContents(environment))
       throw new Conflict('the environment is empty. PUT creates its contents and accepts a ttl');
     return this.#request(environment, [], seconds);
+  }
+
+  /**
+   * Approves a commit of a fork, as this person.
+   * @throws Conflict unless exactly this commit waits: another one was pushed since, which nobody has reviewed
+   */
+  async approve(environment: Environment, { commit, who }: { commit: string; who: string }): Promise<Environment> {
+    const waiting = environment.status?.approval?.waitingCommit;
+    if (waiting === undefined) throw new Conflict('no commit of the environment waits for an approval');
+    if (waiting !== commit)
+      throw new Conflict(`the commit that waits is ${waiting}, not ${commit}. Review it, then approve it`);
+    const { cluster, cache, now } = this.#options;
+    const { namespace, name, uid, annotations } = environment.metadata;
+    const at = nextRequestTime(new Date(now()), annotations);
+    const value = approveRequestValue(at, currentRequestId(), { commit, who });
+    // The UID makes the API server refuse the patch for another object of the same name.
+    const patch = { metadata: { uid, annotations: { [requestAnnotation(APPROVE_REQUEST)]: value } } };
+    const written = await cluster.patch<Environment>(ENVIRONMENT, { namespace, name }, patch);
+    cache.observe(written);
+    return written;
   }
 
   /** Requests a build when a created environment is first read. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { REQUESTS } from '../../crds/requests.ts';
-import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts';
+import { ENVIRONMENT_STATES, type ApprovalStatus, type Environment } from '../../crds/environment.ts';
 import { GIT_REF_TYPES } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId, type ResourceId } from '../../crds/ids.ts';
@@ -62,6 +62,21 @@ export const environmentViewSchema = z
     fromFork: z.boolean().optional().meta({
       description: 'Extension: whether the commits of the pull request come from another repository.',
     }),
+    approval: z
+      .object({
+        waitingCommit: z.string().optional().meta({
+          description: 'The newest commit of a fork, which POST …/approve has read and built; omitted if none waits.',
+        }),
+        commits: z.array(
+          z.object({
+            commit: z.string(),
+            by: z.string().optional().meta({ description: 'Who approved it; omitted if not named.' }),
+            at: z.int().meta({ description: 'In Unix seconds.' }),
+          }),
+        ),
+      })
+      .optional()
+      .meta({ description: 'Extension: approvals of commits of a fork; omitted if none waits and there are none.' }),
     nextRebuildAt: z.int().optional().meta({
       description: 'Extension: when the schedule of the repository rebuilds it next, in Unix seconds.',
     }),
@@ -204,6 +219,7 @@ export function environmentView(
   return {
     ...environmentHead(environment, group.metadata.name),
     ...(status?.fromFork !== undefined && { fromFork: status.fromFork }),
+    ...(status?.approval && { approval: approvalView(status.approval) }),
     ...(nextRebuild !== undefined && { nextRebuildAt: unixSecondsOf(nextRebuild) }),
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
@@ -229,6 +245,17 @@ export function environmentView(
     ...(build && { build }),
     ...(request && { request }),
     ...(requests.length > 0 && { pendingRequests: requests }),
+  };
+}
+
+function approvalView({ waitingCommit, commits = [] }: ApprovalStatus): NonNullable<EnvironmentView['approval']> {
+  return {
+    ...(waitingCommit !== undefined && { waitingCommit }),
+    commits: commits.map(({ commit, by, at }) => ({
+      commit,
+      ...(by !== undefined && { by }),
+      at: unixSecondsOf(at),
+    })),
   };
 }
 

@@ -9,9 +9,14 @@ const empty = { state: 'empty', activation } as const;
 const full = { state: 'built', activation: { ...activation, active: true } } as const;
 const going = { state: 'built', activation } as const;
 const waiting = { state: 'empty', activation: { ...activation, active: true } } as const;
+const held = { ...waiting, approval: { waitingCommit: 'c' } } as const;
 
 /** Returns an API whose group acme has reached its limit of environments, with shop-a beside the empty shop-main. */
-async function apiWith(status: typeof empty | typeof full | typeof going | typeof waiting, own: object, max = 1) {
+async function apiWith(
+  status: typeof empty | typeof full | typeof going | typeof held | typeof waiting,
+  own: object,
+  max = 1,
+) {
   const api = new TestApi({ maxEnvironmentsPerGroup: max });
   const { token } = await api.login('alice@example.com');
   api.addGroup('acme', ['alice@example.com'], own);
@@ -30,11 +35,12 @@ async function apiWith(status: typeof empty | typeof full | typeof going | typeo
 }
 
 describe.each(['spawn', 'put', 'rebuild'] as const)('%s', (what) => {
-  test.each<[string, typeof empty | typeof full | typeof going | typeof waiting, object, boolean]>([
+  test.each<[string, typeof empty | typeof full | typeof going | typeof held | typeof waiting, object, boolean]>([
     ['when no environment has contents', empty, {}, true],
     ['when the limit is reached', full, {}, false],
     ['when the contents of others are being deleted', going, {}, false],
     ['where another waits', waiting, {}, false],
+    ['where a commit of a fork waits for an approval', held, {}, true],
     ['when the Group has a higher limit', full, { maxActiveEnvironments: 2 }, true],
     ['when the Group has the limit 0', empty, { maxActiveEnvironments: 0 }, false],
   ])('%s', async (_where, status, own, passes) => {

@@ -2,7 +2,7 @@ import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Directory } from '../auth/visibility.ts';
 import { Conflict } from '../shared/errors.ts';
-import { hasOrWantsContents } from './contents.ts';
+import { hasOrWantsContents, stateOf } from './contents.ts';
 
 /**
  * Refuses new contents if the group has reached its limit. The operator counts again and decides; this only reports it
@@ -20,11 +20,16 @@ export function requireQuotaBy(
     const there = directory
       .repositories(group)
       .flatMap((repository) => directory.environments(repository))
-      .filter(hasOrWantsContents).length;
+      .filter((one) => hasOrWantsContents(one) && !isHeldForApproval(one)).length;
     if (there < max) return;
     throw new Conflict(
       `the group has ${there} active environments, and its limit is ${max}. Delete the contents of another environment, ` +
         'or ask an administrator to raise the limit',
     );
   };
+}
+
+/** An environment that waits for the approval of its first commit has nothing and takes no slot. */
+function isHeldForApproval(environment: Environment): boolean {
+  return stateOf(environment) === 'empty' && environment.status?.approval?.waitingCommit !== undefined;
 }

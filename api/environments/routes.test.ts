@@ -258,6 +258,48 @@ describe('POST build', () => {
   });
 });
 
+describe('approve', () => {
+  const [waiting, other] = ['a'.repeat(40), 'b'.repeat(40)];
+  const approve = (commit: string) => asAlice(request(api.app).post(`${path}/approve`)).send({ commit });
+  const add = (status: Environment['status'] = {}) =>
+    api.addEnvironment('acme', 'shop-main', 'shop', { state: 'empty', activation, ...status });
+
+  test('requests the approval of the commit that waits, as this account', async () => {
+    add({ approval: { waitingCommit: waiting }, activation: { ...activation, buildPending: true } });
+    const before = await asAlice(request(api.app).get(path)).expect(200);
+    expect(before.body).toMatchObject({
+      ...{ status: 'empty', approval: { waitingCommit: waiting, commits: [] } },
+      build: { result: 'pending', message: `waits until a member approves commit ${waiting}` },
+    });
+    const answer = await approve(waiting).expect(202);
+    expect(answer.body).toMatchObject({ status: 'building', approval: { waitingCommit: waiting } });
+    expect(annotations()).toEqual({
+      [requestAnnotation('approve')]: expect.stringMatching(
+        new RegExp(`^2026-01-02T00:00:00\\.000Z/[\\w-]+/${waiting}/alice@example\\.com$`),
+      ),
+    });
+  });
+
+  test('shows who approved which commit', async () => {
+    add({ approval: { commits: [{ commit: other, by: 'bob@example.com', at: '2026-01-01T00:00:00Z' }] } });
+    const read = await asAlice(request(api.app).get(path)).expect(200);
+    expect(read.body).toMatchObject({
+      approval: { commits: [{ commit: other, by: 'bob@example.com', at: Date.parse('2026-01-01T00:00:00Z') / 1000 }] },
+    });
+  });
+
+  test.each<[string, Environment['status'], string, number]>([
+    ['another commit than the one that waits', { approval: { waitingCommit: other } }, waiting, 409],
+    ['a commit where none waits', {}, waiting, 409],
+    ['a prefix', { approval: { waitingCommit: waiting } }, waiting.slice(0, 12), 422],
+    ['a branch', { approval: { waitingCommit: waiting } }, 'main', 422],
+  ])('refuses %s', async (_what, status, commit, expected) => {
+    add(status);
+    await approve(commit).expect(expected);
+    expect(annotations()).toEqual({});
+  });
+});
+
 describe('an environment that is being deleted', () => {
   beforeEach(() => {
     const { metadata } = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'created', activation });

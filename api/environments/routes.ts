@@ -6,7 +6,7 @@ import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { isCrossOrigin } from '../auth/origin.ts';
 import { acceptedRequest } from './build-view.ts';
-import { createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
+import { approveSchema, createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';
 import type { RequireQuota } from './group-quota.ts';
 import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
@@ -130,6 +130,23 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
       answer: environmentViewSchema,
       also: { 409: 'The environment is empty, or is being deleted.' },
       run: ({ target, body: { ttl } }) => view(target, (environment) => environments.setTtl(environment, ttl)),
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/approve`,
+      summary: 'Approves a commit of a fork, which is then read and built (extension)',
+      description: 'For repositories whose forks wait for an approval. It is of this commit only.',
+      find,
+      writes: true,
+      needs: 'operate',
+      body: approveSchema,
+      status: 202,
+      answer: environmentViewSchema,
+      also: { 409: 'This commit does not wait for an approval: another one was pushed, or none waits.' },
+      run: ({ caller, target, body: { commit } }) => {
+        const { email: who } = caller.user;
+        return view(target, (environment) => environments.approve(environment, { commit, who }));
+      },
     }),
   ];
 }

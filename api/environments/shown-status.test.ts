@@ -30,6 +30,18 @@ test.each<[string, Status, RequestName[], EnvironmentState, Partial<Environment[
     [],
     'building',
   ],
+  [
+    'empty, a commit waits for an approval',
+    { ...coming, activation: activation({ buildPending: true }), approval: { waitingCommit: 'c' } },
+    [],
+    'empty',
+  ],
+  [
+    'built, a later commit waits for an approval',
+    { ...built, activation: activation({ buildPending: true }), approval: { waitingCommit: 'c' } },
+    [],
+    'built',
+  ],
   ['built, a rebuild requested', built, ['rebuild'], 'building'],
   [
     'built, a rebuild that removes contents',

@@ -1,6 +1,6 @@
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
-import { pendingRequests } from '../../crds/requests.ts';
+import { APPROVE_REQUEST, pendingRequests, requestAnnotation, requestedApproval } from '../../crds/requests.ts';
 import { stateOf, wantsContents } from './contents.ts';
 
 type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
@@ -25,11 +25,20 @@ function isOnItsWay(environment: EnvironmentViewInput): boolean {
   // A new environment has no previous state: it is empty, then created.
   if (!activation) return pending.some(({ name }) => name === 'create' || name === 'rebuild');
   if (pending.some(({ name }) => name === 'build' || name === 'rebuild' || (name === 'create' && isEmpty))) return true;
+  // Nothing is in progress while a commit of a fork waits for an approval, which may never come.
+  if (status.approval?.waitingCommit !== undefined) return isBeingApproved(environment);
   if (activation.rebuild === true) return true;
   // A stalled environment is not in progress: it stays empty, and the conditions say why.
   if (isEmpty && isRefused(environment)) return false;
   if (activation.buildPending) return !isFirstOfSpec(environment);
   return isEmpty && activation.active && activation.reason === 'CreateRequest';
+}
+
+/** Returns whether the commit that waits was approved, and the operator has not handled that yet. */
+function isBeingApproved({ metadata, status }: EnvironmentViewInput): boolean {
+  const request = metadata.annotations?.[requestAnnotation(APPROVE_REQUEST)];
+  if (request === undefined || request === status?.approval?.request) return false;
+  return requestedApproval(request)?.commit === status?.approval?.waitingCommit;
 }
 
 function isRefused({ status }: EnvironmentViewInput): boolean {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   DEFAULT_NEWEST_TAGS,
+  FORK_APPROVALS,
   ON_REF_GONE,
   REBUILD_MODES,
   repositorySpecSchema,
@@ -72,6 +73,13 @@ export const repositorySettingsViewSchema = z
     onRefGone: z.enum(ON_REF_GONE).meta({
       description: 'Extension: whether environments of deleted refs and closed pull requests are deleted.',
     }),
+    forks: z
+      .object({
+        approval: z.enum(FORK_APPROVALS).optional().meta({
+          description: "Whether a fork's commits wait for a member's approval; omitted if the installation decides.",
+        }),
+      })
+      .meta({ description: 'Extension: how pull requests from forks are handled.' }),
     reusable: reusableSettingsSchema
       .optional()
       .meta({ description: 'Extension: which refs may publish which reusable environments.' }),
@@ -110,6 +118,7 @@ export function repositorySettingsView(
     },
     autoBuild: spec.autoBuild ?? true,
     onRefGone: spec.onRefGone ?? 'delete',
+    forks: { ...(spec.forks?.approval !== undefined && { approval: spec.forks.approval }) },
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(webhook && { webhook }),
   };
@@ -152,10 +161,19 @@ export const changeSettingsSchema = z
       .optional(),
     autoBuild: booleanField.optional(),
     onRefGone: z.enum(ON_REF_GONE, { error: `must be one of ${ON_REF_GONE.join(', ')}` }).optional(),
+    forks: z
+      .object({
+        approval: z
+          .enum(FORK_APPROVALS, { error: `must be one of ${FORK_APPROVALS.join(', ')}, or null for the default` })
+          .nullable()
+          .optional()
+          .meta({ description: "null: the installation's default." }),
+      })
+      .optional(),
     reusable: reusableSettingsSchema.optional(),
   })
   .refine((settings) => Object.values<unknown>(settings).some((value) => value !== undefined), {
-    error: 'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone and reusable',
+    error: 'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks and reusable',
   })
   // For the OpenAPI document, which cannot express the refinement.
   .meta({ minProperties: 1 });
@@ -166,13 +184,14 @@ export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
  * @param contentFrom reference to the stored service file: null if it is empty, absent if it does not change
  */
 export function settingsPatch(
-  { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, reusable }: ChangeSettings,
+  { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable }: ChangeSettings,
   contentFrom?: object | null,
 ): Record<string, unknown> {
   return {
     ...(sync !== undefined && { sync }),
     ...(autoBuild !== undefined && { autoBuild }),
     ...(onRefGone !== undefined && { onRefGone }),
+    ...(forks !== undefined && { forks }),
     ...(reusable !== undefined && { reusable }),
     ...(environmentTTL !== undefined && { environmentTTLSeconds: environmentTTL }),
     ...(scheduledRebuild && {

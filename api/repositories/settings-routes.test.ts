@@ -28,6 +28,7 @@ const defaults = {
   sync: { newestTags: 10 },
   autoBuild: true,
   onRefGone: 'delete',
+  forks: {},
 };
 
 test('returns defaults if no settings were made', async () => {
@@ -114,6 +115,7 @@ test.each<[object, string]>([
   [{ sync: { newestTags: 101 } }, 'sync.newestTags'],
   [{ autoBuild: 'maybe' }, 'autoBuild'],
   [{ onRefGone: 'archive' }, 'onRefGone'],
+  [{ forks: { approval: 'maybe' } }, 'forks.approval'],
   [{}, ''],
 ])('refuses the settings %j', async (body, path) => {
   const answer = await send('post', '/settings', body).expect(422);

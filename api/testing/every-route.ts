@@ -15,6 +15,8 @@ export interface Route {
 export const SPAWN_BODY = { gitRef: { name: 'feature', type: 'branch' } };
 export const REPOSITORY_BODY = { name: 'Tools', type: 'generic', params: { origin: 'https://git.example/tools.git' } };
 
+/** The commit of a fork that waits for an approval. */
+const WAITING = 'a'.repeat(40);
 const PROGRAM_BODY = { port: 4711, challenge: 'c'.repeat(43), state: 's'.repeat(16) };
 const apiToken = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
 
@@ -68,6 +70,7 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/build', status: 404 },
   { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },
   { method: 'post', path: '/api/environment/acme.shop-main/ttl', body: { ttl: 60 }, status: 200 },
+  { method: 'post', path: '/api/environment/acme.shop-main/approve', body: { commit: WAITING }, status: 202 },
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
   // Nothing is deployed.
   { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
@@ -101,6 +104,7 @@ export const OPERATED = [
   'post /api/environment/acme.shop-main/build',
   'post /api/environment/acme.shop-main/rebuild',
   'post /api/environment/acme.shop-main/ttl',
+  'post /api/environment/acme.shop-main/approve',
   'post /api/environment/acme.shop-main/tests',
   'delete /api/repository/acme.shop/reusable/base',
 ];
@@ -140,7 +144,10 @@ export async function everyRouteApi(
   api.addGroup('acme', ['alice@example.com', 'carol@example.com'], { variables });
   api.addRepository('acme', 'shop', { variables });
   const activation = { active: true, since: '2026-01-01T00:00:00Z', specActive: true, buildPending: false } as const;
-  api.addEnvironment('acme', 'shop-main', 'shop', { state: 'built', activation: { ...activation, reason: 'Spec' } });
+  api.addEnvironment('acme', 'shop-main', 'shop', {
+    ...{ state: 'built', activation: { ...activation, reason: 'Spec' } },
+    approval: { waitingCommit: WAITING },
+  });
   api.addEnvironment('acme', 'shop-empty', 'shop', { state: 'empty' });
   api.addGroup('rival', ['mallory@example.com']);
   api.addRepository('rival', 'shop');

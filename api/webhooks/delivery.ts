@@ -1,3 +1,4 @@
+import type { ApprovalComment } from '../../crds/approval-comments.ts';
 import type { PullRequestEvent } from '../../crds/pull-request-events.ts';
 
 /** A delivery as received, before its signature is verified. */
@@ -16,6 +17,8 @@ export interface Delivery {
   /** How long the IDs are remembered, in milliseconds; REPLAY_WINDOW_MS by default. */
   knownForMs?: number;
   pullRequest?: PullRequestEvent;
+  /** A new comment on a pull request that consists of the command to approve this commit. */
+  approval?: ApprovalComment & { commit: string };
   /** When the pull request changed, in Unix milliseconds, if the host reports it. */
   pullRequestAt?: number;
 }

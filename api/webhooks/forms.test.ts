@@ -122,7 +122,12 @@ describe('a delivery requests a sync', () => {
     ['ownerhost', hub('delete'), {}, true],
     ['ownerhost', hub('ping'), { zen: 'x' }, false],
     ['ownerhost', hub('status'), {}, false],
-    ['ownerhost', hub('issue_comment'), { action: 'created' }, false],
+    [
+      'ownerhost',
+      hub('issue_comment'),
+      { action: 'deleted', issue: { number: 7 }, comment: { id: 1, body: '' } },
+      false,
+    ],
     ['ownerhost', {}, {}, false],
     ['ownerhost', hub('pull_request'), pull('opened'), true, opened],
     ['ownerhost', hub('pull_request'), pull('synchronize'), true, opened],
@@ -154,7 +159,12 @@ describe('a delivery requests a sync', () => {
     ['groupedhost', lab('Merge Request Hook'), { object_attributes: { action: 'merge' } }, true],
     ['groupedhost', lab('Merge Request Hook'), { object_attributes: { action: 'approved' } }, false],
     ['groupedhost', lab('Merge Request Hook'), { object_attributes: {} }, false],
-    ['groupedhost', lab('Note Hook'), {}, false],
+    [
+      'groupedhost',
+      lab('Note Hook'),
+      { object_attributes: { id: 1, note: '', noteable_type: 'Issue', author_id: 1 } },
+      false,
+    ],
     ['groupedhost', lab('Pipeline Hook'), {}, false],
     ['cloudorg', {}, { id: 'd-1', eventType: 'git.push', resource: {} }, true],
     ['cloudorg', {}, { id: 'd-1', eventType: 'git.pullrequest.created' }, true],
@@ -184,6 +194,37 @@ describe('a delivery requests a sync', () => {
     ['cloudorg', {}, { eventType: 5 }],
   ])('with %s %j %j cannot be read', (type, headers, body) => {
     expect(() => DELIVERY_FORMS[type].read(raw(headers, body))).toThrow(Invalid);
+  });
+});
+
+describe('a comment that approves a commit', () => {
+  const commit = 'a'.repeat(40);
+  const command = `/coppice approve ${commit}`;
+  const comment = (body: string, changes: object = {}) => ({
+    ...{ action: 'created', issue: { number: 7, pull_request: {} }, comment: { id: 3, body, user: { id: 5 } } },
+    ...changes,
+  });
+  const note = (text: string, changes: object = {}) => ({
+    object_attributes: { id: 3, note: text, noteable_type: 'MergeRequest', author_id: 5, action: 'create', ...changes },
+    merge_request: { iid: 7 },
+  });
+  const approval = { pullRequest: 7, comment: '3', author: '5', commit };
+
+  test.each<[RepositoryType, Record<string, string>, object, object?]>([
+    ['ownerhost', hub('issue_comment'), comment(command), approval],
+    ['ownerhost', hub('issue_comment'), comment('looks good')],
+    ['ownerhost', hub('issue_comment'), comment(command, { action: 'edited' })],
+    ['ownerhost', hub('issue_comment'), comment(command, { issue: { number: 7 } })],
+    ['ownerhost', hub('issue_comment'), comment(command, { comment: { id: 3, body: command, user: null } })],
+    ['groupedhost', lab('Note Hook'), note(command), approval],
+    ['groupedhost', lab('Note Hook'), note('looks good')],
+    ['groupedhost', lab('Note Hook'), note(command, { action: 'update' })],
+    ['groupedhost', lab('Note Hook'), note(command, { noteable_type: 'Issue' })],
+    ['workspacehost', bucket('pullrequest:comment_created'), comment(command)],
+    ['cloudorg', {}, { eventType: 'ms.vss-code.git-pullrequest-comment-event', ...comment(command) }],
+  ])('of %s %j %j', (...[type, headers, body, expected]) => {
+    const delivery = DELIVERY_FORMS[type].read(raw(headers, body));
+    expect([delivery.asksForSync, delivery.approval]).toEqual([false, expected]);
   });
 });
 

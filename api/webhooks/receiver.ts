@@ -5,6 +5,7 @@ import type { Repository } from '../../crds/repository.ts';
 import { objectKey, type ObjectName } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { Unauthorized, Unavailable } from '../shared/errors.ts';
+import type { ApprovalComments } from './approval-comments.ts';
 import type { Delivery, RawDelivery } from './delivery.ts';
 import { DELIVERY_FORMS } from './forms.ts';
 import { REPLAY_WINDOW_MS, type Replays } from './replays.ts';
@@ -20,6 +21,7 @@ export interface ReceiverOptions {
   cache: Pick<Caches['repositories'], 'get'>;
   replays: Pick<Replays, 'take' | 'giveBack'>;
   syncRequests: Pick<SyncRequests, 'ask'>;
+  approvalComments: Pick<ApprovalComments, 'isAwaited' | 'note'>;
   now: () => number;
 }
 
@@ -57,6 +59,7 @@ export class Receiver {
       );
     }
     const delivery = form.read(raw);
+    if (delivery.approval) return this.#noteComment(repository, delivery, delivery.approval);
     return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
   }
 
@@ -88,17 +91,34 @@ export class Receiver {
     if (taking === 'beyond') {
       // An additional sync is harmless, but a replayed pull request event is not.
       await syncRequests.ask(repository);
-      if (event)
-        throw new Unavailable(
-          'this repository had too many deliveries within a short time. Deliver it again later',
-          oneMinute,
-        );
+      if (event) throw tooManyDeliveries();
       return 'queued';
     }
     try {
       await syncRequests.ask(repository, event);
     } catch (error) {
       await replays.giveBack(uid, delivery.ids);
+      throw error;
+    }
+    return 'queued';
+  }
+
+  /** Has the operator read a comment whose commit waits. Who wrote it, and whether they can write, is not known here. */
+  async #noteComment(
+    repository: Repository,
+    { ids, knownForMs }: Delivery,
+    approval: NonNullable<Delivery['approval']>,
+  ): Promise<DeliveryResult> {
+    const { replays, approvalComments } = this.#options;
+    if (!approvalComments.isAwaited(repository, approval)) return 'ignored';
+    const { uid = '' } = repository.metadata;
+    const taking = await replays.take(uid, ids, knownForMs);
+    if (taking === 'repeated') return 'repeated';
+    if (taking === 'beyond') throw tooManyDeliveries();
+    try {
+      await approvalComments.note(repository, approval);
+    } catch (error) {
+      await replays.giveBack(uid, ids);
       throw error;
     }
     return 'queued';
@@ -113,6 +133,11 @@ export class Receiver {
     const age = this.#options.now() - (pullRequestAt ?? this.#options.now());
     return age < REPLAY_WINDOW_MS ? pullRequest : undefined;
   }
+}
+
+function tooManyDeliveries(): Unavailable {
+  const message = 'this repository had too many deliveries within a short time. Deliver it again later';
+  return new Unavailable(message, oneMinute);
 }
 
 function isType(text: string): text is RepositoryType {

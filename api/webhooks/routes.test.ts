@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { notedComments } from '../../crds/approval-comments.ts';
+import { ENVIRONMENT } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { notedPullRequests } from '../../crds/pull-request-events.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
@@ -260,4 +262,58 @@ test("logs which repository's sync was requested, in the audit log and at the Re
   // A line is written once the connection has closed.
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(api.audited.map(({ credential }) => credential)).toEqual(['webhook', 'login']);
+});
+
+describe('a comment that approves a commit', () => {
+  const commit = 'a'.repeat(40);
+  const at = { namespace: 'group-acme', name: 'shop' };
+  const notes = () => notedComments(repository()?.metadata.annotations);
+  const comment = (id: number, user: number, text = `/coppice approve ${commit}`) => ({
+    path: 'ownerhost/acme.shop',
+    event: 'issue_comment',
+    body: JSON.stringify({
+      ...{ action: 'created', issue: { number: 7, pull_request: {} } },
+      comment: { id, body: text, user: { id: user } },
+    }),
+  });
+  const wait = (waitingCommit: string | undefined) => {
+    const gitRef = { name: '7', type: 'pull request' };
+    const { metadata } = api.addEnvironment('acme', 'shop-pr-7', 'shop', {});
+    api.cluster.change(ENVIRONMENT, metadata, { spec: { gitRef }, status: { approval: { waitingCommit } } });
+  };
+  beforeEach(() => {
+    const spec = { type: 'ownerhost', generic: null, ownerhost: { owner: 'acme', repo: 'shop' } };
+    api.cluster.change(REPOSITORY, at, { spec });
+  });
+
+  test('is recorded for the operator, once for each author, and requests no sync', async () => {
+    wait(commit);
+    expect((await deliver(comment(3, 5)).expect(202)).body).toEqual({ result: 'queued' });
+    expect((await deliver(comment(3, 5)).expect(202)).body).toEqual({ result: 'repeated' });
+    await deliver(comment(4, 6)).expect(202);
+    await deliver(comment(8, 5)).expect(202);
+    expect(notes()).toMatchObject([
+      { pullRequest: 7, comment: '8', author: '5' },
+      { pullRequest: 7, comment: '4', author: '6' },
+    ]);
+    expect(syncRequest()).toBeUndefined();
+  });
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ['of a commit that does not wait', 'b'.repeat(40), undefined],
+    ['where none waits', undefined, undefined],
+    ['with another text', commit, 'hello'],
+  ])('%s is ignored', async (_what, waiting, text) => {
+    wait(waiting);
+    expect((await deliver(comment(3, 5, text)).expect(202)).body).toEqual({ result: 'ignored' });
+    expect(notes()).toEqual([]);
+  });
+
+  test('is refused while too many wait to be read', async () => {
+    wait(commit);
+    for (let author = 1; author <= 20; author++) await deliver(comment(author, author)).expect(202);
+    await deliver(comment(21, 21)).expect(503);
+    await deliver(comment(22, 20)).expect(202);
+    expect(notes()).toHaveLength(20);
+  });
 });

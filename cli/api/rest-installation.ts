@@ -170,4 +170,5 @@ const endpoints: Readonly<Record<EnvironmentRequest['name'], readonly [method: M
   create: ['PUT', ''],
   delete: ['DELETE', ''],
   ttl: ['POST', '/ttl'],
+  approve: ['POST', '/approve'],
 };

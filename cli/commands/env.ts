@@ -56,7 +56,8 @@ export const get: Run = async (session, [name]) => {
   if (session.given.flag('watch')) await watch(session, id, [listedOf(view)], () => true);
 };
 
-async function printServices({ io, format }: Session, { services, problem, weburl }: EnvironmentView): Promise<void> {
+async function printServices({ io, format }: Session, environment: EnvironmentView): Promise<void> {
+  const { services, problem, weburl, aliases, approval } = environment;
   if (services.length > 0) {
     const columns = [
       { title: 'SERVICE', value: (service: (typeof services)[number]) => service.name },
@@ -68,7 +69,22 @@ async function printServices({ io, format }: Session, { services, problem, webur
     await write(io.out, `\n${tableText(columns, services)}`);
   }
   if (weburl !== undefined) await write(io.out, `\n${visible(weburl)}\n`);
+  for (const [alias, address] of Object.entries(aliases)) await write(io.out, `${visible(`${alias}: ${address}`)}\n`);
+  const building = buildText(environment);
+  if (building !== undefined) await write(io.out, `\n${visible(building)}\n`);
+  if (approval?.waitingCommit !== undefined && problem?.reason !== 'WaitingForApproval') {
+    await write(io.out, `\ncommit ${visible(approval.waitingCommit)} of a fork waits for an approval\n`);
+  }
   if (problem) await write(io.out, `\n${visible(`${problem.reason}: ${problem.message}`)}\n`);
+}
+
+/** Returns what the running build builds; undefined if none runs. */
+function buildText({ build }: EnvironmentView): string | undefined {
+  if (build?.result !== 'running') return undefined;
+  const { number, commit, subject, author } = build;
+  const of = commit === undefined ? '' : ` of ${commit.slice(0, 12)}`;
+  const words = [subject, author === undefined ? undefined : `by ${author}`].filter((text) => text !== undefined);
+  return `build ${number ?? ''}${of} is running${words.length > 0 ? `: ${words.join(', ')}` : ''}`;
 }
 
 /** Prints a row for each change to what was printed, until it is interrupted. */
@@ -200,6 +216,13 @@ export const ttl: Run = async (session, [first, second]) => {
   const { id } = await send(session, name, { name: 'ttl', ttl: lifetime });
   // The operator sets the time from the request, which takes a moment.
   noteExpiry(session, id, lifetime === 0 ? undefined : session.io.now() / 1000 + lifetime);
+  await printEnvironment(session, id);
+};
+
+/** Approves the commit that the user has reviewed; never one that was pushed since. */
+export const approve: Run = async (session, [name, commit = '']) => {
+  const { id } = await send(session, name, { name: 'approve', commit });
+  note(session.io, `${id}: commit ${commit} is approved`);
   await printEnvironment(session, id);
 };
 

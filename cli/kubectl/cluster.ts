@@ -22,6 +22,12 @@ export class KubectlCluster implements Pick<ClusterWriter, 'find' | 'create' | '
     this.#kubectl = kubectl;
   }
 
+  /** Returns the name by which the API server knows the user. */
+  async userName(): Promise<string> {
+    const text = await this.#kubectl.text(['auth', 'whoami', json]);
+    return (JSON.parse(text) as { status: { userInfo: { username: string } } }).status.userInfo.username;
+  }
+
   /** Lists the objects of a namespace, or of all. */
   async list<T extends KubernetesObject>(
     type: ResourceType<T>,

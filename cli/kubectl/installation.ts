@@ -153,11 +153,11 @@ export class KubectlInstallation implements Installation {
       const environment = await this.#objects.environment(id);
       const changed = await this.#change(environment, request);
       const name = request.name === 'create' && request.build ? 'build' : request.name;
-      return viewOf(changed, name === 'ttl' ? undefined : acceptedRequest(changed, name));
+      return viewOf(changed, name === 'ttl' || name === 'approve' ? undefined : acceptedRequest(changed, name));
     });
   }
 
-  #change(environment: Environment, request: EnvironmentRequest): Promise<Environment> {
+  async #change(environment: Environment, request: EnvironmentRequest): Promise<Environment> {
     switch (request.name) {
       case 'build':
         return this.#service.build(environment);
@@ -169,6 +169,8 @@ export class KubectlInstallation implements Installation {
         return this.#service.deleteContents(environment);
       case 'ttl':
         return this.#service.setTtl(environment, request.ttl);
+      case 'approve':
+        return this.#service.approve(environment, { commit: request.commit, who: await this.#cluster.userName() });
     }
   }
 

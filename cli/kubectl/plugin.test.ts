@@ -85,6 +85,17 @@ describe('shows what the REST API shows', () => {
   });
 });
 
+test('approves a commit as the user of the cluster', async () => {
+  const commit = 'a'.repeat(40);
+  const waiting = { ...main, status: { ...main.status, approval: { waitingCommit: commit } } };
+  kubectl.state.objects['environments.coppice.dev'] = [waiting];
+  kubectl.save();
+  expect(await run('env', 'approve', 'acme.shop-main', 'b'.repeat(40))).toMatchObject({ code: 1 });
+  expect(namedCalls('patch')).toEqual([]);
+  expect(await run('env', 'approve', 'acme.shop-main', commit)).toMatchObject({ code: 0 });
+  expect(JSON.stringify(namedCalls('patch'))).toContain(`/${commit}/ann@example.com`);
+});
+
 test.each([
   [['env', 'build', 'acme.shop-main'], { build: '' }],
   [['env', 'rebuild', 'acme.shop-main'], { rebuild: '' }],

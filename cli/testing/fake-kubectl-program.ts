@@ -43,7 +43,8 @@ const one = found.find(({ metadata }) => metadata.name === name);
 const missing = `Error from server (NotFound): ${resource} "${name}" not found`;
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
-if (verb === 'config') process.stdout.write(state.namespace ?? '');
+if (verb === 'auth') print({ status: { userInfo: { username: 'ann@example.com' } } });
+else if (verb === 'config') process.stdout.write(state.namespace ?? '');
 else if (verb === 'logs') process.stdout.write(state.log ?? '');
 else if (verb === 'get' && values.watch === true) {
   const [next, ...rest] = state.watches;

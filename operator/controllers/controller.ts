@@ -39,7 +39,7 @@ function requestFields(
   controllerName: string,
   key: string,
 ): object {
-  const cache = controllerName === 'repository' ? repositories : environments;
+  const cache = ['repository', 'approvals'].includes(controllerName) ? repositories : environments;
   const requestId = newestRequestId(cache.get(key)?.metadata.annotations);
   return requestId === undefined ? {} : { requestId };
 }

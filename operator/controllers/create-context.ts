@@ -45,7 +45,7 @@ export function createContext(given: GivenContext): OperatorContext {
     source,
     flows,
     hosts,
-    configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts),
+    configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts, config.sources),
     registries: createRegistries(config, given.access.login),
     revisions: new RevisionStore(client),
     hashKey: new HashKey(client, config.systemNamespace).read,

@@ -1,6 +1,7 @@
 import type { LogSessions } from '../images/logs/log-sessions.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { createContext, type GivenContext } from './create-context.ts';
+import { approvalController } from './approvals.ts';
 import { builderController } from './builder.ts';
 import { environmentController } from './environment.ts';
 import { feedbackController } from './feedback.ts';
@@ -32,6 +33,7 @@ export function createControllers(given: GivenContext): { controllers: Controlle
     reusables.controller,
     lostVolumeController(parts),
     feedbackController(parts),
+    approvalController(parts),
     builders.controller,
     imageController(parts),
     orphanController(parts),

@@ -38,6 +38,7 @@ import { Masking } from '../kinds/environment/status/masking.ts';
 import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
 import { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
 import type { EnvironmentScope } from '../kinds/environment/scope/scope.ts';
+import { ApprovalPhase, auditApprovals } from '../kinds/environment/revision/approval-phase.ts';
 import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.ts';
 import { Publishing } from '../kinds/environment/volumes/publishing.ts';
 import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
@@ -65,7 +66,7 @@ export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
-  const { client, applier, caches, source, configurations, revisions, flows, hashKey, config, now } = context;
+  const { client, applier, caches, source, configurations, revisions, flows, hashKey, config, logger, now } = context;
   const { registry, environments, sources } = config;
   const plannerSettings = {
     registry: registry.address,
@@ -88,7 +89,7 @@ export function createEnvironmentReconciler(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
   );
   const { rolloutDeadlineSeconds, imageDeadlineSeconds } = environments;
-  const lastOutput = new LastOutput({ client, pods: caches.pods, logger: context.logger });
+  const lastOutput = new LastOutput({ client, pods: caches.pods, logger });
   const isolation = new IsolationStates({
     NetworkPolicy: caches.isolationPolicies,
     LimitRange: caches.limitRanges,
@@ -127,6 +128,7 @@ export function createEnvironmentReconciler(
     planner,
     builds,
     recorder,
+    approvals: new ApprovalPhase({ source, audit: auditApprovals(logger) }),
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { groupNamespace, groupOfNamespace } from '../../crds/ids.ts';
+import { groupNamespace, groupOfNamespace, idOf } from '../../crds/ids.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { keyOf, objectKey } from '../../kubernetes/resource-type.ts';
@@ -56,11 +56,15 @@ export function watchForRepositories(caches: OperatorCaches, controller: Pick<Co
 }
 
 function repositoryReconciler(context: OperatorContext): RepositoryReconciler {
-  const { client, caches, redis, hosts, source, flows, config, events, logger, now } = context;
+  const { client, caches, redis, hosts, source, flows, configurations, config, events, logger, now } = context;
   const { repositories, environments } = caches;
   const secrets = new WebhookSecrets({ client, randomBytes });
-  const webhooks = new WebhookSetup({ secrets, hosts, apiUrl: config.apiUrl, logger, now });
-  const { pollSeconds, maxEnvironments, maxEnvironmentsPerAccount } = config.sources;
+  const takesComments = (repository: Repository) => {
+    const { isRequired, byComment } = configurations.forkApproval(idOf(repository));
+    return isRequired && byComment;
+  };
+  const webhooks = new WebhookSetup({ secrets, hosts, apiUrl: config.apiUrl, takesComments, logger, now });
+  const { pollSeconds, maxEnvironments, maxEnvironmentsPerAccount, maxForkEnvironments } = config.sources;
   const allowance = new EnvironmentAllowance({
     ...{ groups: caches.groups, environments },
     perRepository: maxEnvironments,
@@ -75,6 +79,7 @@ function repositoryReconciler(context: OperatorContext): RepositoryReconciler {
     flows,
     pollSeconds,
     allowance,
+    maxForkEnvironments,
     snapshots: new RefSnapshots(redis, logger),
     onRefGone,
     audit,

@@ -8,6 +8,7 @@ import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { useQuery, useTitle } from '../state/page.ts';
 import { useResource } from '../state/resource.ts';
 import { shownState } from '../view/shown-state.ts';
+import { Approval } from './environment/approval.tsx';
 import { Builds } from './environment/builds.tsx';
 import { Events } from './environment/events.tsx';
 import { Head } from './environment/head.tsx';
@@ -61,6 +62,7 @@ function Environment({ id }: { id: string }): JSX.Element {
   return (
     <div class="stack">
       <Head environment={environment} />
+      <Approval environment={environment} />
       <WhyCard environment={environment} />
       <Builds environment={environment} />
       <Services environment={environment} />

@@ -1,3 +1,4 @@
+import { unsetAdvice } from '../own-variables.ts';
 import type { SourcePosition, Problems } from '../problems.ts';
 import type { VariableLookup } from '../variables.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -23,6 +24,9 @@ const commands =
 /** Texts in which no shell, and no splitting into words, finds anything but one word. */
 const plainWord = /^[\p{L}\p{M}\p{N}\w.,/@+=-]*$/u;
 const startsWithPwd = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
+
+/** Maximum number of variables that are not set and are compared with similar names. */
+const maxHints = 50;
 
 /**
  * Fills variables into every value of one file. Does not change keys, and values of extensions other than Coppice's.
@@ -76,7 +80,10 @@ export class TreeInterpolator {
   #reportUnset(name: string, at: SourcePosition): void {
     if (this.#unset.has(name)) return;
     this.#unset.add(name);
-    this.#problems.warn(at, `the variable ${name} is not set, so it is empty: set it, or write \${${name}:-DEFAULT}`);
+    const advice = `set it, or write \${${name}:-DEFAULT}`;
+    // Untrusted files can name thousands.
+    const hint = this.#unset.size > maxHints ? advice : unsetAdvice(name, advice, this.#problems);
+    this.#problems.warn(at, `the variable ${name} is not set, so it is empty: ${hint}`);
   }
 
   #checkVisibility(name: string, at: SourcePosition): void {

@@ -1,4 +1,5 @@
 import { FileUnreadableError, notAFile } from '../files.ts';
+import { unsetAdvice } from '../own-variables.ts';
 import type { SourcePosition } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
@@ -71,7 +72,8 @@ export async function contentOf(
   if (declared.kind === 'content') return Buffer.from(declared.text);
   if (declared.kind === 'file') return readFile(declared.path, declared.node, context);
   if (!context.variables.has(declared.name)) {
-    context.problems.warn(declared.node, `the variable ${quoted(declared.name)} is not set, so it is empty: set it`);
+    const advice = unsetAdvice(declared.name, 'set it', context.problems);
+    context.problems.warn(declared.node, `the variable ${quoted(declared.name)} is not set, so it is empty: ${advice}`);
     return Buffer.alloc(0);
   }
   const value = variableValue(declared.name, reader, at, context);

@@ -167,8 +167,10 @@ describe('a member of the group', () => {
     await expect(act()).resolves.toBeDefined();
   });
 
+  const commit = 'a'.repeat(40);
   test.each(ENVIRONMENT_REQUESTS)('can request %s', async (name) => {
-    const written = await annotate({ [`coppice.dev/request-${name}`]: '2026-01-01T00:00:00Z/ann/60' });
+    const end = name === 'approve' ? `${commit}/${ann}` : '60';
+    const written = await annotate({ [`coppice.dev/request-${name}`]: `2026-01-01T00:00:00Z/ann/${end}` });
     expect(written).toMatchObject({
       metadata: { annotations: { [`coppice.dev/request-${name}`]: expect.any(String) } },
     });
@@ -193,6 +195,13 @@ describe('a member of the group', () => {
     ['the annotation of kubectl apply', () => annotate({ 'kubectl.kubernetes.io/last-applied-configuration': '{}' })],
     ['a request of an unknown kind', () => annotate({ 'coppice.dev/request-bulid': 'now/ann' })],
     ['a request of 129 characters', () => annotate({ [requestAnnotation('build')]: 'x'.repeat(129) })],
+    ['an approval as somebody else', () => annotate({ [requestAnnotation('approve')]: `now/ann/${commit}/bob` })],
+    ['an approval as nobody', () => annotate({ [requestAnnotation('approve')]: `now/ann/${commit}` })],
+    [
+      'an approval whose name only ends in the own one',
+      () => annotate({ [requestAnnotation('approve')]: `now/ann/${commit}/bob/${ann}` }),
+    ],
+    ['an approval of a prefix', () => annotate({ [requestAnnotation('approve')]: `now/ann/aaaaaaa/${ann}` })],
     ['a large annotation beside it', () => annotate({ ...request, 'example.com/x': 'x'.repeat(100_000) })],
     ['the prefix of its name', () => patch(ann, { metadata: { generateName: 'x' } })],
     ['who applies it', () => patch(ann, { metadata: { managedFields: [{}] } })],
@@ -292,6 +301,13 @@ describe('a member in the namespace of an environment', () => {
   ])('cannot %s', async (_what, act) => {
     await expect(act()).rejects.toMatchObject({ code: 403 });
   });
+});
+
+test('lets the API approve as any account', async () => {
+  const value = `now/id/${'a'.repeat(40)}/bob@example.com`;
+  await expect(
+    patch(api, { metadata: { annotations: { [requestAnnotation('approve')]: value } } }),
+  ).resolves.toBeDefined();
 });
 
 test('lets the API change only requests', async () => {

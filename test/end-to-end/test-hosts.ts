@@ -6,7 +6,7 @@ import type { RestClient } from '../client/rest-client.ts';
 import { webhookOf, type WebhookAnswer } from '../client/webhook-of.ts';
 import { HostAdmin, type HostRecord } from '../git-hosts/host-admin.ts';
 import type { KindName } from '../git-hosts/kind.ts';
-import { GRANTS, type Grant } from '../git-hosts/repositories.ts';
+import { GRANTS, type Grant, type Role } from '../git-hosts/repositories.ts';
 import { deleteRef, pushRepository } from '../sample/push-repository.ts';
 import { brokenPage, smallPage } from './small-page.ts';
 
@@ -105,6 +105,8 @@ export type HostedRepository = TestRepository &
     pushFiles(ref: string, files: Record<string, string>): Promise<string>;
     /** Opens a pull request from a stranger's fork with these files, as openForkPull does. */
     openForkPullWith(files: Record<string, string>): Promise<number>;
+    /** Pushes these files to the branch of a stranger's fork from which openForkPull opens pull requests. */
+    pushFork(files: Record<string, string>): Promise<string>;
     retarget(number: number, branch: string): Promise<void>;
     /**
      * Renames the repository; a stranger takes its path with a public one, in which these files are on the branch main
@@ -121,6 +123,7 @@ export async function makeHosted(
   kind: KindName,
   owner: string,
   grants: readonly Grant[] = GRANTS,
+  people: Record<string, Role> = {},
 ): Promise<HostedRepository> {
   const { path: pathOf, gitPath, fork, username, params } = HOSTED[kind];
   const path = pathOf(owner);
@@ -128,7 +131,11 @@ export async function makeHosted(
   const admin = adminOf(kind);
   const credentials = { username, password: pusher };
   const url = `${hostUrl(kind)}/${gitPath(owner)}`;
-  await admin.put(path, { tokens: { [token]: grants, [pusher]: ['push'] } });
+  await admin.put(path, { tokens: { [token]: grants, [pusher]: ['push'] }, people });
+  const pushFork = (files: Record<string, string>) => {
+    const forkUrl = `${hostUrl(kind)}/${fork.gitPath(owner)}`;
+    return pushRepository({ url: forkUrl, branch: 'work', ref: 'refs/heads/offer', files, credentials });
+  };
   const openForkPullWith = async (files: Record<string, string>) => {
     const from = fork.path(owner);
     await admin.put(from, {
@@ -136,8 +143,7 @@ export async function makeHosted(
       isPrivate: fork.isPrivate,
       tokens: { [pusher]: ['push'], ...(fork.isPrivate && { [token]: [] }) },
     });
-    const forkUrl = `${hostUrl(kind)}/${fork.gitPath(owner)}`;
-    await pushRepository({ url: forkUrl, branch: 'work', ref: 'refs/heads/offer', files, credentials });
+    await pushFork(files);
     return admin.openPull(path, { branch: 'offer', from });
   };
   return {
@@ -149,6 +155,7 @@ export async function makeHosted(
     openPull: (branch) => admin.openPull(path, { branch }),
     openForkPull: (text) => openForkPullWith(smallPage(text)),
     openForkPullWith,
+    pushFork,
     retarget: (number, branch) => admin.retarget(path, number, branch),
     async takeOver(files, number) {
       await admin.move(path, `${path}-renamed`);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api.ts';
 import type { Reply } from './api.ts';
-import type { Emulator, NewPullRequest, PullRequestChange } from './emulator.ts';
+import type { Emulator, NewComment, NewPullRequest, PullRequestChange } from './emulator.ts';
 import type { Fault } from './faults.ts';
 import { refsOf } from './git.ts';
 import type { NewRepository } from './repositories.ts';
@@ -57,6 +57,11 @@ async function act(emulator: Emulator, what: string, { path, number, json, base 
       return { status: 200, json: {} };
     case 'PATCH pull-requests':
       await emulator.change(path, number, json as PullRequestChange, base);
+      return { status: 200, json: {} };
+    case 'POST comments':
+      return { status: 201, json: { id: emulator.comment(path, number, json as NewComment, base) } };
+    case 'PATCH comments':
+      emulator.changeComment(path, number, (json as NewComment).body);
       return { status: 200, json: {} };
     case 'DELETE pull-requests':
       await emulator.closePull(path, number, base);

@@ -177,7 +177,11 @@ const eventTypes = {
   closed: 'git.pullrequest.updated',
 };
 
-function resource(event: Exclude<HostEvent, { type: 'ping' }>, repository: HostedRepository, base: string): object {
+function resource(
+  event: Exclude<HostEvent, { type: 'ping' | 'commented' }>,
+  repository: HostedRepository,
+  base: string,
+): object {
   if (event.type !== 'push') return pullJson(base, repository, event.pull);
   const { ref, before, after } = event.change;
   const refUpdates = [{ name: ref, oldObjectId: before, newObjectId: after }];
@@ -231,7 +235,7 @@ export const cloudorg: Kind = {
   }),
   pullRefs: (number) => ({ merge: `refs/pull/${number}/merge` }),
   call: (event, hook, repository, base) => {
-    if (event.type === 'ping') return undefined;
+    if (event.type === 'ping' || event.type === 'commented') return undefined;
     const eventType = eventTypes[event.type];
     if (eventType === undefined) return undefined;
     if (!hook.events.includes(eventType)) return undefined;

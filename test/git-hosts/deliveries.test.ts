@@ -68,8 +68,10 @@ describe.each(KINDS)('%s', (kind) => {
     await host.admin.change(path, number, { labels: ['preview'], isDraft: true });
     const changes = { ownerhost: 2, groupedhost: 2, cloudorg: 0, workspacehost: 1 }[kind];
     await reported(6 + changes);
+    await host.admin.comment(path, number, 'ann', 'looks good');
+    const comments = { ownerhost: 1, groupedhost: 1, cloudorg: 0, workspacehost: 0 }[kind];
     await host.admin.closePull(path, number);
-    await reported(7 + changes);
+    await reported(7 + changes + comments);
     typed.push(...bodies.flatMap((body) => typedDelivery(kind, body)));
   }, 60_000);
 });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Repositories } from '../git-server/repositories.ts';
-import { ApiError } from './api.ts';
+import { ApiError, byId } from './api.ts';
 import { Faults } from './faults.ts';
 import { copyRef, deleteRef, mergeRef, refsOf } from './git.ts';
 import { NO_COMMIT } from './kind.ts';
 import type { HostEvent, Kind, KindName, RefChange } from './kind.ts';
-import { addHook } from './received.ts';
+import { addComment, addHook } from './received.ts';
 import { HostedRepositories } from './repositories.ts';
 import type { HostedRepository, NewRepository, PullRequest } from './repositories.ts';
 import { deliver } from './webhooks.ts';
@@ -20,6 +20,11 @@ export interface NewPullRequest {
   isDraft?: boolean;
 }
 
+export interface NewComment {
+  body: string;
+  author: string;
+}
+
 /** What is changed about a pull request. */
 export type PullRequestChange = Partial<Pick<PullRequest, 'target' | 'labels' | 'isDraft'>>;
 
@@ -28,8 +33,8 @@ const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 
 /** Events of a webhook for pushes and pull requests; Azure DevOps has one subscription for each event. */
 const usualEvents: Record<KindName, readonly (readonly string[])[]> = {
-  ownerhost: [['push', 'pull_request']],
-  groupedhost: [['push_events', 'tag_push_events', 'merge_requests_events']],
+  ownerhost: [['push', 'pull_request', 'issue_comment']],
+  groupedhost: [['push_events', 'tag_push_events', 'merge_requests_events', 'note_events']],
   workspacehost: [['repo:push', 'pullrequest:created', 'pullrequest:updated', 'pullrequest:rejected']],
   cloudorg: [['git.push'], ['git.pullrequest.created'], ['git.pullrequest.updated']],
 };
@@ -130,6 +135,20 @@ export class Emulator {
     Object.assign(pull, facts, { updatedAt: now() });
     if (facts.labels) this.#report(repository, { type: 'labelled', pull }, base);
     if (facts.isDraft !== undefined) this.#report(repository, { type: 'drafted', pull }, base);
+  }
+
+  /** Adds a comment of a person on a pull request; returns its ID. */
+  comment(path: string, number: number, { body, author }: NewComment, base: string): number {
+    const repository = this.get(path);
+    const pull = pullOf(repository, number);
+    const comment = addComment({ repository, repositories: this.repositories }, number, body, author);
+    this.#report(repository, { type: 'commented', pull, comment }, base);
+    return comment.id;
+  }
+
+  /** Changes a comment, which hosts report as another event. */
+  changeComment(path: string, id: number, body: string): void {
+    Object.assign(byId(this.get(path).comments, `${id}`), { body, updatedAt: now() });
   }
 
   /** Closes a pull request: hosts keep its head, but not its merge ref. */

@@ -1,5 +1,5 @@
 import { firstParts, lastPart } from './kind.ts';
-import type { Comment, Grant, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
+import type { Comment, Grant, Hook, HostedRepository, PullRequest, Role, Status } from './repositories.ts';
 
 // GitLab's JSON, by its published types (https://docs.gitlab.com/api; the types of @gitbeaker/core).
 
@@ -7,7 +7,22 @@ export const apiOf = (base: string, { id }: HostedRepository): string => `${base
 
 export function userJson(base: string, username: string): object {
   const web_url = `${base}/${username}`;
-  return { id: 7, username, name: username, state: 'active', avatar_url: `${base}/avatar.png`, web_url };
+  return { id: userId(username), username, name: username, state: 'active', avatar_url: `${base}/avatar.png`, web_url };
+}
+
+export function userId(username: string): number {
+  return Buffer.from(username).reduce((sum, byte) => (sum * 31 + byte) % 1_000_000, 7);
+}
+
+const levels = { admin: 50, write: 30, read: 20 } as const;
+
+export function memberJson(base: string, username: string, role: Role): object {
+  return {
+    ...userJson(base, username),
+    access_level: levels[role],
+    created_at: '2026-01-01T00:00:00Z',
+    expires_at: null,
+  };
 }
 
 /** Returns GitLab's level: 20 Reporter, 30 Developer, 40 Maintainer. */
@@ -158,7 +173,7 @@ export function noteJson(base: string, repository: HostedRepository, comment: Co
     type: null,
     body: comment.body,
     attachment: null,
-    author: userJson(base, 'token'),
+    author: userJson(base, comment.author),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     system: false,
@@ -187,7 +202,7 @@ export function hookJson(repository: HostedRepository, hook: Hook): object {
     push_events_branch_filter: '',
     issues_events: false,
     confidential_issues_events: false,
-    note_events: false,
+    note_events: hook.events.includes('note_events'),
     confidential_note_events: false,
     job_events: false,
     pipeline_events: false,

@@ -5,10 +5,12 @@ import {
   apiOf,
   fullMergeRequestJson,
   hookJson,
+  memberJson,
   mergeRequestJson,
   noteJson,
   projectJson,
   statusJson,
+  userId,
   userJson,
 } from './groupedhost-json.ts';
 import { bearerToken, firstParts, lastPart, NO_COMMIT, plainGitPath } from './kind.ts';
@@ -17,7 +19,7 @@ import { addComment, addHook, addStatus, commentsOf, editComment, removeHook } f
 import type { Hook, HostedRepository } from './repositories.ts';
 
 const path = (rest: string) => new RegExp(`^/api/v4/projects/(?<project>[^/]+)${rest}$`);
-const hookEvents = ['push_events', 'tag_push_events', 'merge_requests_events'];
+const hookEvents = ['push_events', 'tag_push_events', 'merge_requests_events', 'note_events'];
 const transitions: Record<string, string> = {
   pending: 'enqueue',
   running: 'run',
@@ -118,6 +120,23 @@ const routes: Route[] = [
     },
   },
   {
+    method: 'GET',
+    pattern: path('/merge_requests/(?<number>\\d+)/notes/(?<id>\\d+)'),
+    answer: (call) => {
+      const note = byId(commentsOf(call), call.params['id']);
+      return { status: 200, json: noteJson(call.base, call.repository, note) };
+    },
+  },
+  {
+    method: 'GET',
+    pattern: path('/members/all/(?<id>\\d+)'),
+    answer: ({ base, repository, params }) => {
+      const [username, role] = [...repository.people].find(([name]) => userId(name) === Number(params['id'])) ?? [];
+      if (username === undefined || role === undefined) throw new ApiError(404, '404 Not found');
+      return { status: 200, json: memberJson(base, username, role) };
+    },
+  },
+  {
     method: 'PUT',
     pattern: path('/merge_requests/(?<number>\\d+)/notes/(?<id>\\d+)'),
     needs: 'comments',
@@ -186,6 +205,23 @@ function payload(
     return { wanted: `${kind}_events`, name: isTag ? 'Tag Push Hook' : 'Push Hook', json: { ...json, ...rest } };
   }
   const { pull } = event;
+  if (event.type === 'commented') {
+    const { id, body, author, createdAt } = event.comment;
+    const of = { noteable_type: 'MergeRequest', author_id: userId(author), project_id: repository.id, system: false };
+    const object_attributes = { id, note: body, ...of, created_at: createdAt, updated_at: createdAt };
+    const merge_request = {
+      iid: pull.number,
+      title: pull.title,
+      target_branch: pull.target,
+      source_branch: pull.branch,
+    };
+    const json = { object_kind: 'note', event_type: 'note', user: userJson(base, author), project };
+    return {
+      wanted: 'note_events',
+      name: 'Note Hook',
+      json: { ...json, project_id: repository.id, object_attributes, merge_request },
+    };
+  }
   const object_attributes = {
     id: repository.id * 1000 + pull.number,
     iid: pull.number,

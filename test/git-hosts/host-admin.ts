@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { send } from '../client/local-http.ts';
 import type { NewPullRequest, PullRequestChange } from './emulator.ts';
 import type { Fault } from './faults.ts';
-import type { Grant } from './repositories.ts';
+import type { Grant, Role } from './repositories.ts';
 
 const recordSchema = z.object({
   refs: z.record(z.string(), z.string()),
@@ -38,7 +38,12 @@ export class HostAdmin {
   /** Creates a repository, or changes its permissions. A fork starts with the branches of its origin. */
   async put(
     path: string,
-    options: { isPrivate?: boolean; forkOf?: string; tokens?: Record<string, readonly Grant[]> } = {},
+    options: {
+      isPrivate?: boolean;
+      forkOf?: string;
+      tokens?: Record<string, readonly Grant[]>;
+      people?: Record<string, Role>;
+    } = {},
   ): Promise<void> {
     await this.#call('PUT', path, '', { isPrivate: true, tokens: {}, ...options });
   }
@@ -73,6 +78,15 @@ export class HostAdmin {
   /** Changes a pull request's target branch, its labels, or whether it is a draft. */
   async change(path: string, number: number, change: PullRequestChange): Promise<void> {
     await this.#call('PATCH', path, `/pull-requests/${number}`, change);
+  }
+
+  /** Comments on a pull request as this person; returns the comment's ID. */
+  async comment(path: string, number: number, author: string, body: string): Promise<number> {
+    return z.object({ id: z.int() }).parse(await this.#call('POST', path, `/comments/${number}`, { author, body })).id;
+  }
+
+  async changeComment(path: string, id: number, body: string): Promise<void> {
+    await this.#call('PATCH', path, `/comments/${id}`, { body });
   }
 
   async closePull(path: string, number: number): Promise<void> {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Reply, Route } from './api.ts';
-import type { Hook, HostedRepositories, HostedRepository, PullRequest } from './repositories.ts';
+import type { Comment, Hook, HostedRepositories, HostedRepository, PullRequest } from './repositories.ts';
 
 export const KINDS = ['ownerhost', 'groupedhost', 'cloudorg', 'workspacehost'] as const;
 export type KindName = (typeof KINDS)[number];
@@ -20,6 +20,7 @@ export interface RefChange {
 export type HostEvent =
   | { type: 'ping' }
   | { type: 'push'; change: RefChange }
+  | { type: 'commented'; pull: PullRequest; comment: Comment }
   | { type: 'opened' | 'updated' | 'retargeted' | 'labelled' | 'drafted' | 'closed'; pull: PullRequest };
 
 /** One webhook call of the host. */

@@ -127,7 +127,8 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   beforeAll(async () => {
     local = await startHost(kind);
     const grants = ['push', 'statuses', 'comments', 'hooks'] as const;
-    await local.admin.put(path, { isPrivate: true, tokens: { [token]: [...grants], [reader]: [] } });
+    const people = { ann: 'write', carl: 'read' } as const;
+    await local.admin.put(path, { isPrivate: true, tokens: { [token]: [...grants], [reader]: [] }, people });
     host = await reach(local.url, kind, spec(local.url), token);
     const { origin, credentials } = host.access;
     const repository = { url: origin, ...(credentials && { credentials }) };
@@ -232,6 +233,20 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     expect(await host.comment(location, `third\n${location.marker}`)).toBe(id);
     const { comments } = await local.admin.record(path);
     expect(comments.map(({ body }) => body)).toEqual([`third\n${location.marker}`]);
+  });
+
+  test('reads a comment, and whether its author can write, where the host reports that', async () => {
+    const read = async (author: string) => {
+      const id = await local.admin.comment(path, 1, author, 'looks good');
+      return host.writtenComment(1, `${id}`);
+    };
+    const found = await Promise.all(['ann', 'carl', 'mallory'].map(read));
+    const reports = kind === 'ownerhost' || kind === 'groupedhost';
+    expect(found).toEqual(
+      [true, false, false].map((canWrite, index) =>
+        reports ? { body: 'looks good', author: ['ann', 'carl', 'mallory'][index], canWrite } : undefined,
+      ),
+    );
   });
 
   test('creates one webhook once, and removes it', async () => {

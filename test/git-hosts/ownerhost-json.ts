@@ -1,5 +1,5 @@
 import { firstParts, lastPart } from './kind.ts';
-import type { Comment, Grant, Hook, HostedRepository, PullRequest, Status } from './repositories.ts';
+import type { Comment, Grant, Hook, HostedRepository, PullRequest, Role, Status } from './repositories.ts';
 
 // GitHub's JSON, by its published types (https://docs.github.com/rest; the types of @octokit/openapi-types).
 
@@ -212,12 +212,33 @@ export function commentJson(base: string, repository: HostedRepository, comment:
     url: `${api}/issues/comments/${comment.id}`,
     html_url: `${base}/${repository.path}/pull/${comment.pullRequest}#issuecomment-${comment.id}`,
     body: comment.body,
-    user: userJson(base, 'token'),
+    user: userJson(base, comment.author),
     created_at: comment.createdAt,
     updated_at: comment.updatedAt,
     issue_url: `${api}/issues/${comment.pullRequest}`,
     author_association: 'OWNER',
   };
+}
+
+/** The issue of a pull request, as deliveries about its comments contain it. */
+export function issueJson(base: string, repository: HostedRepository, pull: PullRequest): object {
+  const web = `${base}/${repository.path}/pull/${pull.number}`;
+  const url = `${apiOf(base, repository)}/issues/${pull.number}`;
+  return {
+    url,
+    html_url: web,
+    number: pull.number,
+    state: pull.state,
+    title: pull.title,
+    user: userJson(base, firstParts(pull.from.path)),
+    pull_request: { url: `${apiOf(base, repository)}/pulls/${pull.number}`, html_url: web },
+  };
+}
+
+/** GitHub maps the role to one of four permissions. */
+export function permissionJson(base: string, login: string, role: Role | undefined): object {
+  const permission = role ?? 'none';
+  return { permission, role_name: permission, user: { ...userJson(base, login), role_name: permission } };
 }
 
 /** Returns a hook without its secret. */

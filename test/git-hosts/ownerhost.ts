@@ -8,7 +8,9 @@ import {
   fullPullJson,
   fullRepositoryJson,
   hookJson,
+  issueJson,
   labelJson,
+  permissionJson,
   pullJson,
   repositoryJson,
   statusJson,
@@ -93,6 +95,24 @@ const routes: Route[] = [
     },
   },
   {
+    method: 'GET',
+    pattern: path('/issues/comments/(?<id>\\d+)'),
+    answer: ({ base, repository, params }) => {
+      return { status: 200, json: commentJson(base, repository, byId(repository.comments, params['id'])) };
+    },
+  },
+  {
+    method: 'GET',
+    pattern: path('/collaborators/(?<login>[^/]+)/permission'),
+    answer: ({ base, repository, params, grants }) => {
+      if (!grants?.has('push') && !grants?.has('statuses')) {
+        throw new ApiError(403, 'Must have push access to view collaborator permission.');
+      }
+      const { login = '' } = params;
+      return { status: 200, json: permissionJson(base, login, repository.people.get(login)) };
+    },
+  },
+  {
     method: 'PATCH',
     pattern: path('/issues/comments/(?<id>\\d+)'),
     needs: 'comments',
@@ -134,7 +154,7 @@ const actions = {
   closed: 'closed',
 };
 
-function actionOf({ type, pull }: Exclude<HostEvent, { type: 'ping' | 'push' }>): string {
+function actionOf({ type, pull }: Exclude<HostEvent, { type: 'ping' | 'push' | 'commented' }>): string {
   if (type !== 'drafted') return actions[type];
   return pull.isDraft ? 'converted_to_draft' : 'ready_for_review';
 }
@@ -153,6 +173,11 @@ function payload(event: HostEvent, repository: HostedRepository, base: string): 
     return ['push', { ref, before, after, ...flags, compare: '', commits: [], head_commit: null, pusher, ...common }];
   }
   const { pull } = event;
+  if (event.type === 'commented') {
+    const comment = commentJson(base, repository, event.comment);
+    const issue = issueJson(base, repository, pull);
+    return ['issue_comment', { action: 'created', issue, comment, ...common }];
+  }
   const pull_request = fullPullJson(base, repository, pull);
   const [name] = pull.labels;
   const label = event.type === 'labelled' && name !== undefined ? { label: labelJson(base, repository, name) } : {};

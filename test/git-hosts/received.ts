@@ -15,9 +15,14 @@ export async function addStatus(
   return status;
 }
 
-export function addComment({ repository, repositories }: ApiCall, pullRequest: number, body: string): Comment {
+export function addComment(
+  { repository, repositories }: Pick<ApiCall, 'repository' | 'repositories'>,
+  pullRequest: number,
+  body: string,
+  author = 'token',
+): Comment {
   const createdAt = new Date().toISOString();
-  const comment = { id: repositories.nextId(), pullRequest, body, createdAt, updatedAt: createdAt };
+  const comment = { id: repositories.nextId(), pullRequest, body, author, createdAt, updatedAt: createdAt };
   repository.comments.push(comment);
   return comment;
 }

@@ -22,6 +22,9 @@ export interface PullRequest {
   updatedAt: string;
 }
 
+/** What a person can do in a repository; others can read a public one. */
+export type Role = 'admin' | 'write' | 'read';
+
 /** A commit status as stored by the host. */
 export interface Status {
   id: number;
@@ -40,6 +43,8 @@ export interface Comment {
   id: number;
   pullRequest: number;
   body: string;
+  /** Name of the user; `token` for the user of a token. */
+  author: string;
   createdAt: string;
   updatedAt: string;
 }
@@ -84,6 +89,7 @@ export interface HostedRepository {
   defaultBranch: string;
   createdAt: string;
   tokens: Map<string, ReadonlySet<Grant>>;
+  people: Map<string, Role>;
   pullRequests: PullRequest[];
   statuses: Status[];
   comments: Comment[];
@@ -97,6 +103,7 @@ export interface NewRepository {
   isPrivate: boolean;
   forkOf: string | undefined;
   tokens: Record<string, readonly Grant[]>;
+  people?: Record<string, Role>;
 }
 
 /** A host's data except commits, held in memory. */
@@ -119,10 +126,11 @@ export class HostedRepositories {
   }
 
   /** Adds a repository; changes privacy and tokens of an existing one. */
-  put({ path, isPrivate, forkOf, tokens }: NewRepository): HostedRepository {
+  put({ path, isPrivate, forkOf, tokens, people: given = {} }: NewRepository): HostedRepository {
     const grants = new Map(Object.entries(tokens).map(([token, granted]) => [token, new Set(granted)] as const));
+    const people = new Map(Object.entries(given));
     const there = this.#repositories.get(path);
-    if (there) return Object.assign(there, { isPrivate, tokens: grants });
+    if (there) return Object.assign(there, { isPrivate, tokens: grants, people });
     const repository: HostedRepository = {
       id: this.nextId(),
       uuid: randomUUID(),
@@ -132,6 +140,7 @@ export class HostedRepositories {
       defaultBranch: 'main',
       createdAt: new Date().toISOString(),
       tokens: grants,
+      people,
       pullRequests: [],
       statuses: [],
       comments: [],

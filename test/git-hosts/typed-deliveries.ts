@@ -15,8 +15,8 @@ const fromGitbeaker = `import type * as gitlab from '@gitbeaker/core'; ${part('G
 const fromAzure = `import type * as azure from 'azure-devops-node-api/interfaces/GitInterfaces.js';`;
 const fromBitbucket = `import type { Schema } from 'bitbucket';`;
 
-const ownerhostSchema = z.looseObject({ action: z.string().optional() });
-const groupedhostSchema = z.looseObject({ object_kind: z.enum(['push', 'tag_push', 'merge_request']) });
+const ownerhostSchema = z.looseObject({ action: z.string().optional(), comment: z.unknown().optional() });
+const groupedhostSchema = z.looseObject({ object_kind: z.enum(['push', 'tag_push', 'merge_request', 'note']) });
 const cloudorgSchema = z.looseObject({ eventType: z.string(), resource: z.unknown() });
 const workspacehostSchema = z.looseObject({
   repository: z.unknown(),
@@ -29,14 +29,16 @@ const gitlabTypes = {
   push: 'WebhookPushEventSchema',
   tag_push: 'WebhookTagEventSchema',
   merge_request: 'WebhookMergeRequestEventSchema',
+  note: 'WebhookMergeRequestNoteEventSchema',
 };
 
 /** Returns the part of a delivery's body that has a published type. */
 export function typedDelivery(kind: KindName, body: unknown): TypedAnswer[] {
   switch (kind) {
     case 'ownerhost': {
-      const { action } = ownerhostSchema.parse(body);
-      const name = action === undefined ? 'push' : `pull-request-${action.replaceAll('_', '-')}`;
+      const { action, comment } = ownerhostSchema.parse(body);
+      const what = comment === undefined ? 'pull-request' : 'issue-comment';
+      const name = action === undefined ? 'push' : `${what}-${action.replaceAll('_', '-')}`;
       const type = `OctokitPart<components['schemas']['webhook-${name}']>`;
       return [{ name: `ownerhost ${action ?? 'push'}`, from: fromOctokit, type, value: body }];
     }

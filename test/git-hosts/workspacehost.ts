@@ -143,7 +143,7 @@ const keys = {
 };
 
 function payload(
-  event: Exclude<HostEvent, { type: 'ping' }>,
+  event: Exclude<HostEvent, { type: 'ping' | 'commented' }>,
   repository: HostedRepository,
   base: string,
 ): [string | undefined, object] {
@@ -166,7 +166,7 @@ export const workspacehost: Kind = {
   refuse: (status, message) => ({ status, json: { type: 'error', error: { message } } }),
   pullRefs: () => ({}),
   call: (event, hook, repository, base) => {
-    if (event.type === 'ping') return undefined;
+    if (event.type === 'ping' || event.type === 'commented') return undefined;
     const [key, json] = payload(event, repository, base);
     if (key === undefined || !hook.events.includes(key)) return undefined;
     const body = JSON.stringify(json);

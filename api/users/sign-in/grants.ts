@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { isSameHash, newToken, tokenHash, type RandomBytes } from '../../shared/tokens.ts';
 import { NotFound, orUnavailable, TooManyRequests } from '../../shared/errors.ts';
@@ -22,6 +23,8 @@ const pickUpMs = 60 * 1000;
  * that requests without a login take in Redis: an entry has some 300 bytes.
  */
 const maxDevices = 5000;
+/** Part of what is left that the devices of one address can take: many addresses leave some free for another one. */
+const shareOfAddress = 0.1;
 /** RFC 8628, 6.1: a code has only consonants, so that it forms no words, and its letters are not confused with others. */
 const codeLetters = 'BCDFGHJKLMNPQRSTVWXZ';
 const codeLength = 8;
@@ -72,11 +75,8 @@ export class Grants {
 
   /** Starts the sign-in of a device. `address`: its IP address, shown to the approving user. @throws TooManyRequests */
   async startDevice(address: string): Promise<{ deviceCode: string; userCode: string }> {
-    const { redis, now, randomBytes } = this.#options;
-    const window = `coppice:device-count:${Math.floor(now() / DEVICE_MS)}`;
-    const count = await reach(redis.incrBy(window, 1));
-    if (count === 1) await reach(redis.pExpire(window, DEVICE_MS));
-    if (count > maxDevices) throw new TooManyRequests('too many devices wait for approval. Try again in 10 minutes');
+    const { now, randomBytes } = this.#options;
+    await this.#countDevice(address);
     const deviceCode = newToken(randomBytes);
     const userCode = Array.from({ length: codeLength }, () => codeLetters.charAt(randomInt(codeLetters.length))).join(
       '',
@@ -85,6 +85,24 @@ export class Grants {
     await this.#store(deviceKey(tokenHash(deviceCode)), device, DEVICE_MS);
     await this.#store(userCodeKey(userCode), tokenHash(deviceCode), DEVICE_MS);
     return { deviceCode, userCode };
+  }
+
+  /** Counts a device for all and for its address; a refused one only for its address. @throws TooManyRequests */
+  async #countDevice(address: string): Promise<void> {
+    const { redis, now } = this.#options;
+    const window = `coppice:device-count:${Math.floor(now() / DEVICE_MS)}`;
+    const count = async (key: string) => {
+      const counted = await reach(redis.incrBy(key, 1));
+      if (counted === 1) await reach(redis.pExpire(key, DEVICE_MS));
+      return counted;
+    };
+    // By network, as the rate limits: one machine can have all IPv6 addresses of a network.
+    const ofAddress = await count(`${window}:${ipKeyGenerator(address)}`);
+    const free = maxDevices - Number((await reach(redis.get(window))) ?? 0);
+    if (ofAddress > Math.ceil(free * shareOfAddress)) {
+      throw new TooManyRequests('too many devices wait for approval. Try again in 10 minutes');
+    }
+    await count(window);
   }
 
   /** Returns the pending sign-in of a device, for the user to approve. @throws NotFound */

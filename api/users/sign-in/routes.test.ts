@@ -129,7 +129,13 @@ test('waiting devices are limited by address, and in all', async () => {
   for (let tries = 0; tries < 13; tries++) statuses.push((await open('/api/user/device', {})).status);
   expect(statuses).toEqual([...Array<number>(12).fill(200), 429]);
   api = new TestApi(UNLIMITED);
-  await api.redis.incrBy(`coppice:device-count:${Math.floor(api.now / (10 * minute))}`, 5000);
+  const window = `coppice:device-count:${Math.floor(api.now / (10 * minute))}`;
+  const reached = await Promise.all(Array.from({ length: 460 }, () => open('/api/user/device', {})));
+  expect(reached.filter(({ status }) => status === 200).length).toBeGreaterThan(440);
+  expect(reached.filter(({ status }) => status === 429).length).toBeGreaterThan(4);
+  // Refused ones do not count for other addresses.
+  expect(Number(await api.redis.get(window))).toBe(reached.filter(({ status }) => status === 200).length);
+  await api.redis.incrBy(window, 5000);
   await open('/api/user/device', {}).expect(429);
 });
 

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { DeliveryForm, RawDelivery } from '../delivery.ts';
+import { commandedCommit } from '../../../crds/approval-command.ts';
+import type { Delivery, DeliveryForm, RawDelivery } from '../delivery.ts';
 import { isSameText } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
@@ -10,6 +11,18 @@ const signingTokenPrefix = 'whsec_';
 
 const mergeRequestActions = new Set(['open', 'close', 'reopen', 'merge', 'update']);
 const mergeRequestSchema = z.object({ object_attributes: z.object({ action: z.string().optional() }) });
+
+const idSchema = z.int().min(1);
+const noteSchema = z.object({
+  object_attributes: z.object({
+    id: idSchema,
+    note: z.string(),
+    noteable_type: z.string(),
+    author_id: idSchema,
+    action: z.string().optional(),
+  }),
+  merge_request: z.object({ iid: z.int().min(1).max(999_999_999) }).optional(),
+});
 
 /**
  * Deliveries of GitLab (https://docs.gitlab.com/user/project/integrations/webhooks/). They contain the secret as
@@ -23,7 +36,9 @@ export const groupedhostForm: DeliveryForm = {
 
   read(raw) {
     const id = raw.header('webhook-id') ?? raw.header('idempotency-key') ?? raw.header('x-gitlab-event-uuid');
-    return { ids: id === undefined ? [] : [`id ${id}`], asksForSync: asksForSync(raw) };
+    const ids = id === undefined ? [] : [`id ${id}`];
+    if (raw.header('x-gitlab-event') === 'Note Hook') return { ids, asksForSync: false, ...readNote(raw) };
+    return { ids, asksForSync: asksForSync(raw) };
   },
 };
 
@@ -33,6 +48,17 @@ function asksForSync(raw: RawDelivery): boolean {
   if (event !== 'Merge Request Hook') return false;
   const { object_attributes: attributes } = parseJsonBody(mergeRequestSchema, raw.body.toString('utf8'));
   return attributes.action !== undefined && mergeRequestActions.has(attributes.action);
+}
+
+/** Notes on anything but merge requests, and changed ones, approve nothing. */
+function readNote(raw: RawDelivery): Pick<Delivery, 'approval'> {
+  const { object_attributes: note, merge_request: mergeRequest } = parseJsonBody(noteSchema, raw.body.toString('utf8'));
+  const commit = commandedCommit(note.note);
+  const isNew = note.action === undefined || note.action === 'create';
+  if (!isNew || note.noteable_type !== 'MergeRequest' || !mergeRequest || commit === undefined) return {};
+  return {
+    approval: { pullRequest: mergeRequest.iid, comment: `${note.id}`, author: `${note.author_id}`, commit },
+  };
 }
 
 /**

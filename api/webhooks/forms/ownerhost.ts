@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { commandedCommit } from '../../../crds/approval-command.ts';
 import { pullRequestEventFactsSchema, type PullRequestEvent } from '../../../crds/pull-request-events.ts';
 import type { Delivery, DeliveryForm, RawDelivery } from '../delivery.ts';
 import { bodyId, isBodySigned } from '../signature.ts';
@@ -40,6 +41,13 @@ const pullRequestSchema = z.object({
     .optional(),
 });
 
+const idSchema = z.int().min(1);
+const commentSchema = z.object({
+  action: z.string(),
+  issue: z.object({ number: z.int().min(1).max(999_999_999), pull_request: z.unknown().optional() }),
+  comment: z.object({ id: idSchema, body: z.string(), user: z.object({ id: idSchema }).nullish() }),
+});
+
 /** Deliveries of GitHub, Gitea, Forgejo and Gogs: the body's HMAC in X-Hub-Signature-256, the event in a header. */
 export const ownerhostForm: DeliveryForm = {
   isSigned: (raw, secret) => isBodySigned(raw.body, secret, firstHeader(raw, signatureHeaders)),
@@ -49,6 +57,7 @@ export const ownerhostForm: DeliveryForm = {
     const ids = [bodyId(raw.body)];
     const event = firstHeader(raw, eventHeaders) ?? '';
     if (event === 'pull_request') return { ids, ...readPullRequest(raw) };
+    if (event === 'issue_comment') return { ids, asksForSync: false, ...readComment(raw) };
     return { ids, asksForSync: refEvents.has(event) };
   },
 };
@@ -61,6 +70,16 @@ function readPullRequest(raw: RawDelivery): Omit<Delivery, 'ids'> {
   const pullRequest = { number, isOpen, ...(isOpen && factsOf(details)) };
   const at = details?.updated_at;
   return { asksForSync: true, pullRequest, ...(at !== undefined && { pullRequestAt: Date.parse(at) }) };
+}
+
+/** Comments on issues, changes and deletions approve nothing. */
+function readComment(raw: RawDelivery): Pick<Delivery, 'approval'> {
+  const { action, issue, comment } = parseJsonBody(commentSchema, payloadOf(raw));
+  const commit = commandedCommit(comment.body);
+  if (action !== 'created' || issue.pull_request === undefined || commit === undefined || !comment.user) return {};
+  return {
+    approval: { pullRequest: issue.number, comment: `${comment.id}`, author: `${comment.user.id}`, commit },
+  };
 }
 
 function factsOf(details: z.infer<typeof pullRequestSchema>['pull_request']): Pick<PullRequestEvent, 'facts'> {

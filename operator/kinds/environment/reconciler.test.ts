@@ -18,6 +18,7 @@ import { RolloutPhase } from './build/rollout-phase.ts';
 import { Decisions } from './lifecycle/decisions.ts';
 import { KeepRunning } from './services/keep-running.ts';
 import { Masking } from './status/masking.ts';
+import { ApprovalPhase } from './revision/approval-phase.ts';
 import { asNewest, type PlanRequest } from './revision/revision-planner.ts';
 import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from './reconciler.ts';
 import { enteredNamespace } from './scope/contents.ts';
@@ -72,6 +73,10 @@ interface World {
   /** Whether the Repository trusts forks. */
   trustForks: boolean;
   trustedRevisions: string[];
+  /** Whether commits of forks need an approval. */
+  requiresApproval: boolean;
+  /** The newest commit, as `git ls-remote` lists it. */
+  head: string;
   /** Whether the Git host reports a pull request from a fork. */
   isFork: boolean;
   namespaceUid: string;
@@ -178,13 +183,16 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const configurations = {
     defaultTtlSeconds: () => 0,
     registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
+    forkApproval: () => ({ isRequired: world.requiresApproval ?? false, byComment: false }),
     scheduledRebuild: () => world.scheduledRebuild,
     read: () => (world.configurationError ? Promise.reject(world.configurationError) : Promise.resolve(configuration)),
   };
   const planner = {
     plan: async (request: PlanRequest) => {
       await request.locate();
-      return plan(request);
+      const planned = await plan(request);
+      request.requireApproval(planned.commit);
+      return planned;
     },
     newest: () =>
       asNewest(async () => {
@@ -270,6 +278,15 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     planner,
     builds,
     recorder,
+    approvals: new ApprovalPhase({
+      source: {
+        resolve: () => {
+          calls.push('resolve');
+          return Promise.resolve(world.head ?? 'c2');
+        },
+      },
+      audit: ({ commit, by }) => calls.push(`approved ${commit} by ${by ?? 'nobody'}`),
+    }),
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,
@@ -315,6 +332,119 @@ test('changes nothing and does not access the Git host when a built environment 
   const before = structuredClone(object.status);
   await reconcilerIn(object, { plan: () => Promise.reject(new Error('asked')) }).reconciler.reconcile('key');
   expect(object.status).toEqual(before);
+});
+
+describe("a fork's commit that needs an approval", () => {
+  const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+  const approve = (commit: string, who = 'ann@example.com') => ({
+    annotations: { [requestAnnotation('approve')]: `2026-01-01T00:00:30Z/id/${commit}/${who}` },
+  });
+  const ofFork = (status: EnvironmentStatus, metadata: object = {}) => {
+    const object = environment(status, metadata);
+    object.spec.gitRef = { name: '7', type: 'pull request' };
+    return object;
+  };
+  const needed = { requiresApproval: true, isFork: true, head: first, plan: () => Promise.resolve(revision(first)) };
+  const pending = { ...activation, buildPending: true };
+  const running = { ...contents, fromFork: true, commit: first, build: { ...good, commit: first }, deployed: good };
+  const ofFirst = { approval: { commits: [{ commit: first, at: startedAt }] } };
+
+  test('is neither read nor built, and takes no namespace and no slot', async () => {
+    const object = ofFork({});
+    const { reconciler, calls, ensured } = reconcilerIn(object, {
+      ...needed,
+      plan: () => Promise.reject(new Error('it is read')),
+    });
+    const { failure } = await reconciler.reconcile('key');
+    expect(failure).toBeInstanceOf(Waiting);
+    expect([calls.filter((call) => !call.startsWith('status')), ensured]).toEqual([['resolve'], []]);
+    expect(object.status).toMatchObject({ state: 'empty', fromFork: true, approval: { waitingCommit: first } });
+    expect([condition(object, 'Approved'), condition(object, 'Reconciling'), condition(object, 'Stalled')]).toEqual([
+      ...['False WaitingForApproval', 'True WaitingForApproval', 'False WaitingForApproval'],
+    ]);
+  });
+
+  test('is built when it is approved, and who approved it is recorded', async () => {
+    const object = ofFork({ fromFork: true, approval: { waitingCommit: first } }, approve(first));
+    const { reconciler, calls } = reconcilerIn(object, needed);
+    await reconciler.reconcile('key');
+    expect(calls).toContain(`approved ${first} by ann@example.com`);
+    expect(object.status).toMatchObject({
+      ...{ state: 'built', deployed: { commit: first } },
+      approval: { commits: [{ commit: first, by: 'ann@example.com', at: now }] },
+    });
+    expect(object.status?.approval).not.toHaveProperty('waitingCommit');
+    expect(condition(object, 'Approved')).toBe('True Approved');
+    // The same request is not handled again.
+    const again = reconcilerIn(object, needed);
+    await again.reconciler.reconcile('key');
+    expect(again.calls.filter((call) => call.startsWith('approved'))).toEqual([]);
+  });
+
+  test('waits though another commit was approved, for example before a push', async () => {
+    const object = ofFork({ fromFork: true }, approve(first));
+    await reconcilerIn(object, { ...needed, head: second }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'empty', approval: { waitingCommit: second } });
+    expect(condition(object, 'Approved')).toBe('False WaitingForApproval');
+  });
+
+  test('is not read when it is pushed after the check', async () => {
+    const object = ofFork({ fromFork: true, ...ofFirst });
+    const { reconciler, calls } = reconcilerIn(object, { ...needed, plan: () => Promise.resolve(revision(second)) });
+    const { failure } = await reconciler.reconcile('key');
+    expect(failure).toMatchObject({ reason: 'WaitingForApproval', afterMs: 1000 });
+    expect(calls).not.toContain('setUp');
+  });
+
+  test('puts back a build that started before the push', async () => {
+    const started = { number: 2, result: 'running', startedAt } as const;
+    const object = ofFork({ ...running, ...ofFirst, build: started, activation });
+    const world = { ...needed, plan: () => Promise.resolve(revision(second)) };
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { result: 'superseded' }, activation: { buildPending: true } });
+    await reconcilerIn(object, { ...world, head: second }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ build: { number: 2 }, approval: { waitingCommit: second } });
+  });
+
+  test('leaves what is deployed running and ready', async () => {
+    const object = ofFork({ ...running, ...ofFirst, state: 'built', activation: pending });
+    const { reconciler, calls } = reconcilerIn(object, { ...needed, head: second });
+    const { failure } = await reconciler.reconcile('key');
+    expect(failure).toBeUndefined();
+    expect(calls).toContain('rollOut');
+    expect(object.status).toMatchObject({ state: 'built', approval: { waitingCommit: second } });
+    expect([condition(object, 'Ready'), condition(object, 'Approved')]).toEqual([
+      ...['True Built', 'False WaitingForApproval'],
+    ]);
+  });
+
+  test.each<[string, Partial<World>, EnvironmentStatus]>([
+    ['of the repository itself', { ...needed, isFork: false }, {}],
+    ['if none is required', { ...needed, requiresApproval: false }, {}],
+    ['if none is required any longer', { ...needed, requiresApproval: false }, { approval: { waitingCommit: first } }],
+  ])('%s is built at once', async (_what, world, status) => {
+    const object = ofFork(status);
+    await reconcilerIn(object, world).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'built', deployed: { commit: first } });
+    expect([object.status?.approval, condition(object, 'Approved')]).toEqual([undefined, 'none ']);
+  });
+
+  test('is needed although forks are trusted', async () => {
+    const object = ofFork({});
+    await reconcilerIn(object, { ...needed, trustForks: true }).reconciler.reconcile('key');
+    expect(object.status).toMatchObject({ state: 'empty', approval: { waitingCommit: first } });
+  });
+
+  test('is no longer waited for when the contents are deleted', async () => {
+    const object = ofFork(
+      { fromFork: true, activation: pending, approval: { waitingCommit: first } },
+      { annotations: { [requestAnnotation('delete')]: '2026-01-01T00:30:00Z/x' } },
+    );
+    const { reconciler, calls } = reconcilerIn(object, { ...needed, isGone: true });
+    await reconciler.reconcile('key');
+    expect([object.status?.approval, condition(object, 'Approved')]).toEqual([undefined, 'none ']);
+    expect(calls).not.toContain('resolve');
+  });
 });
 
 test('keeps only the first plan of a new environment while its volumes are seeded', async () => {

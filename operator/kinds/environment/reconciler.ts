@@ -19,6 +19,7 @@ import { type Decisions, requeueForWaiting } from './lifecycle/decisions.ts';
 import type { KeepRunning } from './services/keep-running.ts';
 import { type ContentsCondition, type ContentsField, removedContents } from './scope/contents.ts';
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
+import type { ApprovalPhase } from './revision/approval-phase.ts';
 import type { EnvironmentQuota } from './lifecycle/environment-quota.ts';
 import { revisionsOf } from './revision/revision.ts';
 import type { RevisionPlanner } from './revision/revision-planner.ts';
@@ -36,6 +37,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   environmentQuota: Pick<EnvironmentQuota, 'take' | 'free'>;
   planner: Pick<RevisionPlanner, 'find' | 'retire' | 'bytesOf'>;
   decisions: Decisions;
+  approvals: Pick<ApprovalPhase, 'run'>;
   setUp: SetUp;
   builds: BuildPhase;
   recorder: Pick<BuildRecorder, 'finish'>;
@@ -56,12 +58,13 @@ export class EnvironmentReconciler {
   readonly #phases: readonly Phase[];
 
   constructor(options: EnvironmentReconcilerOptions) {
-    const { decisions, namespace, setUp, builds, keepRunning } = options;
+    const { decisions, approvals, namespace, setUp, builds, keepRunning } = options;
     this.#options = options;
     this.#phases = [
       (scope) => this.#addFinalizer(scope),
       (scope) => namespace.adopt(scope),
       (scope) => decisions.decide(scope),
+      (scope) => approvals.run(scope),
       (scope) => this.#cancelBuild(scope),
       (scope) => this.#removeContents(scope),
       (scope) => this.#requireQuota(scope),
@@ -177,10 +180,11 @@ export class EnvironmentReconciler {
     return revision?.trusted === true ? { status: { activation: { ...activation, buildPending: true } } } : {};
   }
 
-  /** A build waits while volumes are published, because its services would write to them. */
+  /** A build waits for an approval, and while volumes are published, because its services would write to them. */
   async #startBuild(scope: EnvironmentScope): Promise<BuildingResult> {
     const { publishing, builds } = this.#options;
-    return publishing.isUnderWay(scope) ? {} : builds.startRequested(scope);
+    const waits = publishing.isUnderWay(scope) || scope.contributed.observed.awaitsApproval === true;
+    return waits ? {} : builds.startRequested(scope);
   }
 
   /** Removes leftovers of finished builds and records the deployed one, based on what exists. */

@@ -54,8 +54,9 @@ function configurations(repository: Partial<Repository['spec']> | undefined, gro
       flows: groupFlows,
       sshKeys: undefined as never,
     }),
+    { forkApproval: 'notRequired' },
   );
-  return { asked, read: () => reader.read({ group: 'acme', name: 'shop' }) };
+  return { asked, reader, read: () => reader.read({ group: 'acme', name: 'shop' }) };
 }
 
 const fromSecret = (key: string, name = 'variables') => ({
@@ -204,4 +205,26 @@ describe('the configuration', () => {
     await expect(reading).rejects.toThrow(Waiting);
     await expect(reading).rejects.toMatchObject({ reason: 'VariableMissing', message: expect.stringContaining(name) });
   });
+});
+
+test.each<[string, Partial<Repository['spec']> | undefined, { isRequired: boolean; byComment: boolean }]>([
+  ['by default', {}, { isRequired: false, byComment: false }],
+  ['as the Repository sets it', { forks: { approval: 'required' } }, { isRequired: true, byComment: false }],
+  ['of no Repository', undefined, { isRequired: false, byComment: false }],
+  [
+    'at a host that reports who can write',
+    {
+      type: 'ownerhost',
+      ownerhost: { owner: 'a', repo: 'b', credentialsSecret: 'c' },
+      forks: { approval: 'required' },
+    },
+    { isRequired: true, byComment: true },
+  ],
+  [
+    'without a token that could ask',
+    { type: 'ownerhost', ownerhost: { owner: 'a', repo: 'b' }, forks: { approval: 'required' } },
+    { isRequired: true, byComment: false },
+  ],
+])('returns whether forks need an approval: %s', (_what, spec, expected) => {
+  expect(configurations(spec).reader.forkApproval({ group: 'acme', name: 'shop' })).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 import { GROUP, type Group } from '../../../crds/group.ts';
 import { formatId, groupNamespace, type ResourceId } from '../../../crds/ids.ts';
 import { type NamedSecret, secretNamer, secretRefusal } from '../../../crds/named-secret.ts';
-import { REPOSITORY, type Repository } from '../../../crds/repository.ts';
+import { type ForkApproval, REPOSITORY, type Repository } from '../../../crds/repository.ts';
 import type { VariableSpec } from '../../../crds/variable.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
@@ -40,14 +40,18 @@ export class RepositoryConfigurations {
   readonly #repositories: Pick<Informer<Repository>, 'get'>;
   readonly #groups: Pick<Informer<Group>, 'get'>;
   readonly #hosts: Pick<GitHosts, 'of'>;
+  /** Of Repositories that set none. */
+  readonly #forkApproval: ForkApproval;
 
   constructor(
     client: Pick<ClusterClient, 'find'>,
     repositories: Pick<Informer<Repository>, 'get'>,
     groups: Pick<Informer<Group>, 'get'>,
     hosts: Pick<GitHosts, 'of'>,
+    { forkApproval }: { forkApproval: ForkApproval },
   ) {
     this.#hosts = hosts;
+    this.#forkApproval = forkApproval;
     this.#client = client;
     this.#repositories = repositories;
     this.#groups = groups;
@@ -92,6 +96,15 @@ export class RepositoryConfigurations {
         ...namedRegistrySecrets(REPOSITORY, repository),
         ...namedRegistrySecrets(GROUP, this.#groups.get(group)),
       ],
+    };
+  }
+
+  /** Returns whether commits of forks need an approval; the installation's default for a missing Repository. */
+  forkApproval({ group, name }: ResourceId): { isRequired: boolean; byComment: boolean } {
+    const { spec } = this.#repositories.get(objectKey(groupNamespace(group), name)) ?? {};
+    return {
+      isRequired: (spec?.forks?.approval ?? this.#forkApproval) === 'required',
+      byComment: spec !== undefined && takesApprovalByComment(spec),
     };
   }
 
@@ -145,6 +158,11 @@ export class RepositoryConfigurations {
     }
     return variables;
   }
+}
+
+/** Returns whether the Repository's host reports to its token who can write. */
+export function takesApprovalByComment({ ownerhost, groupedhost }: Repository['spec']): boolean {
+  return ownerhost?.credentialsSecret !== undefined || groupedhost?.credentialsSecret !== undefined;
 }
 
 /** A text in a Secret: its description for messages, and the reason to report while it is missing. */

@@ -34,6 +34,8 @@ export interface RepositorySyncOptions {
   /** Interval of listing refs for Repositories that set none, in seconds. */
   pollSeconds: number;
   allowance: Pick<EnvironmentAllowance, 'of'>;
+  /** Maximum number of environments of forks with contents that rules create in each Repository. */
+  maxForkEnvironments: number;
   /** Where the listed refs are kept for dry runs of rules. */
   snapshots?: Pick<RefSnapshots, 'write' | 'forget'> | undefined;
   /** Called with each Environment that is deleted with its ref. */
@@ -150,7 +152,7 @@ export class RepositorySync {
     host: GitHost,
     events: readonly PullRequestEvent[],
   ): Promise<{ plan: SyncPlan; decisionMs: number; pullRequestsError: SourceUnreachableError | undefined }> {
-    const { source, environments: cache, allowance, snapshots } = this.#options;
+    const { source, environments: cache, allowance, maxForkEnvironments, snapshots } = this.#options;
     const { metadata, spec } = repository;
     const { namespace = '', name } = metadata;
     return this.#slots.run(this.#options.flows.ofHost(repository), async () => {
@@ -176,6 +178,7 @@ export class RepositorySync {
         environments,
         isTaken,
         maxEnvironments: allowance.of(repository),
+        maxForkEnvironments,
       });
       return { plan, decisionMs, pullRequestsError: listing.pullRequestsError };
     });

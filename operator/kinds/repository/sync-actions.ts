@@ -39,9 +39,9 @@ export async function carryOut(
 ): Promise<number> {
   const actions = [
     ...plan.build.map(
-      ({ environment, commit }) =>
+      ({ environment, commit, request: what }) =>
         () =>
-          request(options, environment, 'build', buildRequestId(commit)),
+          request(options, environment, what, buildRequestId(commit)),
     ),
     ...plan.remove.map((removal) => () => remove(options, removal)),
     ...plan.create.map((creation) => () => create(options, repository, creation)),

@@ -7,19 +7,32 @@ import type { RefListing } from './ref-listing.ts';
 export interface PlannedBuild {
   environment: Environment;
   commit: string;
+  /** `create` changes nothing of wanted contents, but has an Environment that waits for an approval check its commit. */
+  request: 'build' | 'create';
 }
 
-/** Plans builds of contents whose ref has a new commit. */
+/** Plans builds of contents whose ref has a new commit, and checks of a commit that is to be approved. */
 export function planBuilds(environments: readonly Environment[], listing: RefListing): PlannedBuild[] {
   return environments.flatMap((environment) => {
     const commit = commitOf(environment.spec.gitRef, listing);
-    return commit !== undefined && needsBuild(environment, commit) ? [{ environment, commit }] : [];
+    const request = commit === undefined ? undefined : dueRequest(environment, commit);
+    return commit === undefined || request === undefined ? [] : [{ environment, commit, request }];
   });
 }
 
 function commitOf({ type, name }: GitRef, listing: RefListing): string | undefined {
   if (type === 'branch') return listing.branches.get(name);
   return type === 'tag' ? listing.tags.get(name) : listing.pullRequestCommits.get(Number(name));
+}
+
+function dueRequest(environment: Environment, commit: string): PlannedBuild['request'] | undefined {
+  const { metadata, status } = environment;
+  const waiting = status?.approval?.waitingCommit;
+  if (waiting === commit) return undefined;
+  if (needsBuild(environment, commit)) return 'build';
+  const isAsked = metadata.annotations?.[requestAnnotation('create')]?.endsWith(`/${buildRequestId(commit)}`) === true;
+  const isMoved = waiting !== undefined && status?.activation?.active === true && !status.activation.buildPending;
+  return isMoved && !isAsked ? 'create' : undefined;
 }
 
 function needsBuild({ metadata, status }: Environment, commit: string): boolean {

@@ -83,6 +83,7 @@ function plan({ environments = [], ...input }: Partial<Omit<SyncInput, 'isTaken'
     environments: environments.filter(({ spec }) => spec.repository === 'shop'),
     isTaken: (name) => ofOthers.some(({ metadata }) => metadata.name === name),
     maxEnvironments: 10_000,
+    maxForkEnvironments: 10_000,
     ...input,
   });
   return {
@@ -165,6 +166,7 @@ describe('creates', () => {
       environments: [],
       isTaken: () => false,
       maxEnvironments: 10_000,
+      maxForkEnvironments: 10_000,
     });
     expect(new Set(create.map(({ name }) => name)).size).toBe(5000);
     expect(create.every(({ name }) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/.test(name))).toBe(true);
@@ -180,6 +182,7 @@ describe('creates', () => {
       environments: [],
       isTaken: (name) => name === other.metadata.name,
       maxEnvironments: 10_000,
+      maxForkEnvironments: 10_000,
     });
     expect(create).toMatchObject([
       { name: expect.stringMatching(/^shop-a-main-[a-z2-7]{16}$/), ref: branch('a-main') },
@@ -458,6 +461,12 @@ describe('builds', () => {
   const cases: [string, Partial<SyncInput>, boolean][] = [
     ['a new commit, or a force push', moved(withContents(one)), true],
     ['not the commit that is there', moved(withContents(two)), false],
+    ['not one that waits for an approval', moved({ ...withContents(one), approval: { waitingCommit: two } }), false],
+    [
+      'one that follows a commit that waits for an approval',
+      moved({ ...withContents(one), approval: { waitingCommit: one } }),
+      true,
+    ],
     ['not one that is being built', moved({ ...withContents(one), build: build(two, 'running') }), false],
     ['not one whose build failed', moved({ ...withContents(one), build: build(two) }), false],
     [
@@ -509,6 +518,18 @@ describe('builds', () => {
     expect(plan(input).build).toEqual(expected ? [['shop-main', two]] : []);
   });
 
+  test('nothing, but checks a commit that follows one that waits for an approval and is not to be built', () => {
+    const status = { activation: activation(true), approval: { waitingCommit: one } };
+    const ask = (annotations: Record<string, string> = {}) =>
+      planSync({
+        ...{ repository: 'shop', spec: {}, listing: listing({ branches: { main: two } }), events: [] },
+        ...{ isTaken: () => false, maxEnvironments: 1, maxForkEnvironments: 1 },
+        environments: [spawned(main, status, { annotations })],
+      }).build.map(({ commit, request }) => [commit, request]);
+    expect(ask()).toEqual([[two, 'create']]);
+    expect(ask({ 'coppice.dev/request-create': `2026-01-01T00:00:00Z/sync-${two}` })).toEqual([]);
+  });
+
   test('moved tags and pull requests', () => {
     const input = {
       listing: listing(
@@ -546,7 +567,9 @@ describe('with rules', () => {
   ]);
 
   async function planned(
-    input: Partial<Pick<SyncInput, 'environments' | 'spec' | 'listing' | 'maxEnvironments'>> = {},
+    input: Partial<
+      Pick<SyncInput, 'environments' | 'spec' | 'listing' | 'maxEnvironments' | 'maxForkEnvironments'>
+    > = {},
   ) {
     const { spec = {}, listing: listed = refs } = input;
     return planSync({
@@ -557,6 +580,7 @@ describe('with rules', () => {
       environments: [],
       isTaken: () => false,
       maxEnvironments: 10_000,
+      maxForkEnvironments: 10_000,
       ...input,
       spec: { ...spec, sync: { newestTags: 10, rules, ...spec.sync } },
     });
@@ -611,6 +635,53 @@ describe('with rules', () => {
       'pull request:8',
       'built',
     ]);
+  });
+
+  describe('limits the environments of forks with contents', () => {
+    const forks = syncRulesSchema.parse([
+      { branches: ['main'], environment: 'built' },
+      { pullRequests: { labels: ['preview'], forks: true }, environment: 'built' },
+      { pullRequests: { labels: ['preview'], forks: false }, environment: 'built' },
+      { pullRequests: {} },
+    ]);
+    const facts = (isFork: boolean | undefined) => ({ labels: ['preview'], isFork });
+    const listed = listing(
+      { branches: { main: one } },
+      {
+        openPullRequests: new Set([1, 2, 3, 4, 5]),
+        pullRequestFacts: new Map([
+          [1, facts(true)],
+          [2, facts(true)],
+          [3, facts(undefined)],
+          [4, facts(false)],
+          [5, { labels: [], isFork: true }],
+        ]),
+      },
+    );
+    const create = async (maxForkEnvironments: number, environments: SyncInput['environments'] = []) => {
+      const input = { listing: listed, maxForkEnvironments, environments };
+      const plan = await planned({ ...input, spec: { sync: { newestTags: 10, rules: forks } } });
+      return { created: plan.create.map(({ ref }) => ref.name), forksOverLimit: plan.forksOverLimit };
+    };
+
+    test('to the number for each repository, and no others', async () => {
+      expect(await create(3)).toEqual({ created: ['main', '1', '2', '3', '4', '5'], forksOverLimit: 0 });
+      expect(await create(1)).toEqual({ created: ['main', '1', '4', '5'], forksOverLimit: 2 });
+      expect(await create(0)).toEqual({ created: ['main', '4', '5'], forksOverLimit: 3 });
+    });
+
+    test('counting those that have contents or are about to', async () => {
+      const pullRequest = (number: number, status: Status, annotations: Record<string, string> = {}) =>
+        environment(pull(number), { status, metadata: { annotations } });
+      const there = [
+        pullRequest(1, { activation: activation(true) }),
+        pullRequest(2, {}, { 'coppice.dev/request-create': 'now' }),
+        pullRequest(4, { activation: activation(true) }),
+        pullRequest(5, { activation: activation(false) }),
+      ];
+      expect(await create(3, there)).toEqual({ created: ['main', '3'], forksOverLimit: 0 });
+      expect(await create(2, there)).toEqual({ created: ['main'], forksOverLimit: 1 });
+    });
   });
 
   test('removes the environment of a rule with its ref, also before a commit was read', async () => {

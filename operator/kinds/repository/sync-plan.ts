@@ -25,12 +25,16 @@ export interface SyncInput {
   isTaken: (name: string) => boolean;
   /** Maximum number of environments; no more are created. */
   maxEnvironments: number;
+  /** Maximum number of environments of forks with contents; rules create no more. */
+  maxForkEnvironments: number;
 }
 
 /** A ref that gets an environment. */
 interface WantedRef {
   ref: GitRef;
   decision: Pick<RuleDecision, 'environment' | 'ttlSeconds'>;
+  /** Whether it gives contents to a fork. */
+  isForkContents: boolean;
 }
 
 export interface SyncPlan {
@@ -45,6 +49,8 @@ export interface SyncPlan {
   unusable: string[];
   /** Number of refs without an environment because of the limit. */
   overLimit: number;
+  /** Number of pull requests of forks without an environment because of their limit. */
+  forksOverLimit: number;
   /** Number of environments that are kept because the host listed no branch at all. */
   heldBack: number;
   /** In a dry run: number of refs that would get an environment; otherwise undefined. */
@@ -76,11 +82,11 @@ export function planSync(input: SyncInput): SyncPlan {
   };
 }
 
-type Creations = Pick<SyncPlan, 'create' | 'unusable' | 'overLimit' | 'waiting'>;
+type Creations = Pick<SyncPlan, 'create' | 'unusable' | 'overLimit' | 'forksOverLimit' | 'waiting'>;
 
 /** Returns the plan of a dry run. */
-function withheld({ create, unusable, overLimit, waiting }: Creations): Creations & Pick<SyncPlan, 'withheld'> {
-  return { create: [], unusable, overLimit, waiting: [], withheld: create.length + waiting.length };
+function withheld({ create, waiting, ...rest }: Creations): Creations & Pick<SyncPlan, 'withheld'> {
+  return { ...rest, create: [], waiting: [], withheld: create.length + waiting.length };
 }
 
 function planCreations(input: SyncInput, staying: readonly Environment[]): Creations {
@@ -93,10 +99,11 @@ function planCreations(input: SyncInput, staying: readonly Environment[]): Creat
       .filter((one) => isGoing(one))
       .map(({ metadata, spec: { gitRef } }) => `${metadata.name} ${gitRefKey(gitRef)}`),
   );
-  const plan: Creations = { create: [], unusable: [], overLimit: 0, waiting: [] };
+  const plan: Creations = { create: [], unusable: [], overLimit: 0, forksOverLimit: 0, waiting: [] };
   const wanted = wantedRefs(input).filter(({ ref }) => !held.has(gitRefKey(ref)));
   const room = maxEnvironments - staying.length;
-  for (const { ref, decision } of wanted.length > room ? interleavedByType(wanted) : wanted) {
+  let forkRoom = input.maxForkEnvironments - staying.filter((one) => isForkWithContents(one, input.listing)).length;
+  for (const { ref, decision, isForkContents } of wanted.length > room ? interleavedByType(wanted) : wanted) {
     if (!isUsable(ref)) {
       plan.unusable.push(ref.name);
       continue;
@@ -105,12 +112,17 @@ function planCreations(input: SyncInput, staying: readonly Environment[]): Creat
       plan.overLimit += 1;
       continue;
     }
+    if (isForkContents && forkRoom <= 0) {
+      plan.forksOverLimit += 1;
+      continue;
+    }
+    if (isForkContents) forkRoom -= 1;
     const plain = environmentName(repository, ref);
     const name = [plain, environmentNameBeside(repository, ref)].find((one) => !taken.has(one) && !isTaken(one));
     if (name === undefined || going.has(`${plain} ${gitRefKey(ref)}`)) plan.waiting.push({ name: plain, ref });
     else {
       taken.add(name);
-      plan.create.push({ name, ref, decision });
+      plan.create.push({ name, ref, decision, isForkContents });
     }
   }
   return plan;
@@ -134,11 +146,27 @@ function newestFirst(pullRequests: readonly WantedRef[] = []): WantedRef[] {
 /** Returns the refs that get an environment unless they have one; of the tags only the newest. */
 function wantedRefs({ spec, listing, events, decisions = NO_RULES }: SyncInput): WantedRef[] {
   const wanted = listedRefs(listing, events)
-    .map(({ name, type }): WantedRef => ({ ref: { name, type }, decision: decisions.of({ name, type }) }))
+    .map(({ name, type, isFork }): WantedRef => {
+      const decision = decisions.of({ name, type });
+      const hasContents = decision.environment === 'created' || decision.environment === 'built';
+      return {
+        ref: { name, type },
+        decision,
+        isForkContents: hasContents && type === 'pull request' && isFork !== false,
+      };
+    })
     .filter(({ decision }) => decision.environment !== 'none');
   const tags = new Map(wanted.filter(({ ref }) => ref.type === 'tag').map((one) => [one.ref.name, one]));
   const newest = newestTags(tags.keys(), spec.sync?.newestTags ?? DEFAULT_NEWEST_TAGS);
   return [...wanted.filter(({ ref }) => ref.type !== 'tag'), ...newest.flatMap((name) => tags.get(name) ?? [])];
+}
+
+/** Returns whether an environment of a fork has contents, or was requested to; of unknown origin counts as a fork's. */
+function isForkWithContents({ metadata, spec: { gitRef }, status }: Environment, listing: RefListing): boolean {
+  if (gitRef.type !== 'pull request') return false;
+  const isFork = listing.pullRequestFacts?.get(Number(gitRef.name))?.isFork ?? status?.fromFork;
+  if (isFork === false) return false;
+  return status?.activation?.active ?? metadata.annotations?.[requestAnnotation('create')] !== undefined;
 }
 
 /**

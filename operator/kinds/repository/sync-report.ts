@@ -13,7 +13,7 @@ const minReportedGapMs = 10_000;
 
 /** Returns the condition Synced after a sync. `gapMs`: how long the refs are not listed again. */
 export function syncedReport(
-  { counts, unusable, overLimit, heldBack, waiting, withheld }: SyncPlan,
+  { counts, unusable, overLimit, forksOverLimit, heldBack, waiting, withheld }: SyncPlan,
   gapMs: number,
 ): ConditionReport {
   if (heldBack > 0) {
@@ -28,6 +28,7 @@ export function syncedReport(
     ...(withheld === undefined ? [] : [`spec.sync.dryRun is set, so ${withheld} refs get no environment`]),
     ...(unusable.length > 0 ? [leftOut(unusable)] : []),
     ...(overLimit > 0 ? [beyondLimit(overLimit)] : []),
+    ...(forksOverLimit > 0 ? [beyondForkLimit(forksOverLimit)] : []),
     ...(waiting.length > 0
       ? [`${waiting.length} refs get one as soon as the previous one of that name is deleted`]
       : []),
@@ -60,6 +61,13 @@ function beyondLimit(count: number): string {
     `${count} more refs have no environment, because the repository, or the account that created its group, has reached ` +
     'the limit of automatic environments. Spawn those that you need, delete unused branches, or ask an administrator to ' +
     'raise the limit (sources.maxEnvironments, sources.maxEnvironmentsPerAccount)'
+  );
+}
+
+function beyondForkLimit(count: number): string {
+  return (
+    `${count} pull requests from forks have no environment, because the repository has reached the limit of automatic ` +
+    'environments of forks. Delete the contents of some, or ask an administrator to raise the limit (sources.maxForkEnvironments)'
   );
 }
 

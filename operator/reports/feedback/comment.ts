@@ -3,7 +3,7 @@ import type { BuildStatus, Environment } from '../../../crds/environment.ts';
 import { formatId, idOf } from '../../../crds/ids.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { summarize } from '../environment-tests/summary.ts';
-import { currentBuild, logsUrlOf } from './current-build.ts';
+import { currentBuild, logsUrlOf, waitingCommit } from './current-build.ts';
 import { codeBlock } from './text.ts';
 
 /** Hosts accept at least 32,000 characters, which this number of sections does not reach. */
@@ -44,11 +44,12 @@ export function commentBody(environments: readonly Environment[], marker: string
 function sectionOf(environment: Environment, apiUrl: URL, maxReason: number): string[] {
   const { metadata, status } = environment;
   const heading = `**Environment ${metadata.name}**`;
-  if (!hasNamespace(status ?? {})) return [heading, 'It has no contents now.'];
+  const waiting = waitingWords();
+  if (!hasNamespace(status ?? {})) return [heading, waiting === '' ? 'It has no contents now.' : waiting];
   const build = currentBuild(environment);
-  if (!build) return [heading, 'It is not built.'];
+  if (!build) return [heading, 'It is not built.', waiting];
   const log = `[Log of build ${build.number}](${logsUrlOf(environment, apiUrl, build.number)})`;
-  return [heading, ...paragraphsOn(build), ...testWords(), trustWords(), log];
+  return [heading, ...paragraphsOn(build), ...testWords(), trustWords(), log, waiting];
 
   function paragraphsOn({ number, commit, result, message }: BuildStatus): string[] {
     const name = `Build ${number}${commit === undefined ? '' : ` of \`${commit.slice(0, 12)}\``}`;
@@ -63,6 +64,13 @@ function sectionOf(environment: Environment, apiUrl: URL, maxReason: number): st
       default:
         return ['It is not built.'];
     }
+  }
+
+  function waitingWords(): string {
+    if (waitingCommit(environment) === undefined) return '';
+    const { message = '' } = findCondition(status?.conditions, 'Approved') ?? {};
+    const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`;
+    return `${sentence}. [Panel](${logsUrlOf(environment, apiUrl)})`;
   }
 
   function stillRuns(): string {

@@ -11,6 +11,11 @@ export function currentBuild({ metadata, status = {} }: Environment): BuildStatu
   return build;
 }
 
+/** Returns the commit of a fork that waits for an approval; undefined if none does. */
+export function waitingCommit({ metadata, status }: Environment): string | undefined {
+  return metadata.deletionTimestamp === undefined ? status?.approval?.waitingCommit : undefined;
+}
+
 /** Returns the environment's page of the panel with the log of this build, or of the last one if `number` is absent. */
 export function logsUrlOf(environment: Environment, apiUrl: URL, number?: number): string {
   const path = `/environments/${formatId(idOf(environment))}`;

@@ -93,6 +93,29 @@ describe('a commit status', () => {
       ['c1 failure: superseded: the ref has moved on to c2', 'c2 pending: build 2 is under way'],
     ],
     [
+      'a commit of a fork that waits for an approval',
+      { state: 'empty', approval: { waitingCommit: 'c3' } },
+      ['c3 pending: waits for a member to approve this commit of a fork'],
+    ],
+    [
+      '… over a build that became ready meanwhile',
+      {
+        ...{ state: 'built', build: build('succeeded', { message: 'ok' }), approval: { waitingCommit: 'c3' } },
+        feedback: { ...pending, commit: 'c2' },
+      },
+      ['c2 success: build 2: ok', 'c3 pending: waits for a member to approve this commit of a fork'],
+    ],
+    [
+      '… and was followed by another one',
+      { state: 'empty', approval: { waitingCommit: 'c3' }, feedback: pending },
+      ['c1 failure: its contents were removed', 'c3 pending: waits for a member to approve this commit of a fork'],
+    ],
+    [
+      '… during a build of the one before',
+      { build: build('running'), approval: { waitingCommit: 'c3' } },
+      ['c2 pending: build 2 is under way'],
+    ],
+    [
       'superseded for other variables, of the same commit',
       { build: build('running'), feedback: { ...pending, commit: 'c2' } },
       ['c2 pending: build 2 is under way'],
@@ -186,6 +209,19 @@ describe('a comment', () => {
       expect(body).toContain(expected);
       expect(body?.split('\n')).toContain(marker);
     }
+  });
+
+  test('reports a commit that waits for an approval, and how to approve it', () => {
+    const message = 'commit c3 waits. Approve it with `x`';
+    const conditions = [
+      { type: 'Approved', status: 'False', reason: 'WaitingForApproval', message, lastTransitionTime: startedAt },
+    ] as const;
+    const waiting = { approval: { waitingCommit: 'c3' }, conditions: [...conditions] };
+    const words = 'Commit c3 waits. Approve it with `x`. [Panel](https://coppice.example.org/environments/acme.shop-7)';
+    expect(comment(environment({ state: 'empty', ...waiting }, pullRequest))).toContain(words);
+    const over = comment(environment({ state: 'built', build: build('succeeded'), ...waiting }, pullRequest));
+    expect(over).toContain(`Build 2 of \`c2\` runs at <${weburl}>.`);
+    expect(over).toContain(words);
   });
 
   test('reports the deletion of the environment and, for a fork, what is withheld', () => {

@@ -4,7 +4,7 @@ import type { CommitStatus } from '../../source/hosts/host.ts';
 import { oneLine } from '../../shared/one-line.ts';
 import { commentBody, commentMarker } from './comment.ts';
 import { testSteps } from './due-tests.ts';
-import { currentBuild, logsUrlOf } from './current-build.ts';
+import { currentBuild, logsUrlOf, waitingCommit } from './current-build.ts';
 import { hashOfValue } from './hash.ts';
 import type { Step } from './step.ts';
 
@@ -29,13 +29,15 @@ function statusSteps(environment: Environment, apiUrl: URL): Step[] {
   const isUnderWay = build?.result === 'running';
   // Reported once the commit is known.
   if (isUnderWay && build.commit === undefined) return [];
-  const wanted = build?.commit === undefined ? undefined : outcomeOf(build);
+  const wanted = wantedStatus(environment, build);
   const steps: Step[] = [];
-  if (feedback.commit !== undefined && feedback.state === 'pending' && (!wanted || build?.commit !== feedback.commit)) {
-    const commit = feedback.commit;
-    steps.push(statusStep(commit, 'failure', endOfPending(status.build, commit)));
+  if (feedback.commit !== undefined && feedback.state === 'pending' && wanted?.commit !== feedback.commit) {
+    const { commit } = feedback;
+    const outcome = build?.commit === commit ? outcomeOf(build) : undefined;
+    const description = outcome?.description ?? endOfPending(status.build, commit, build !== undefined);
+    steps.push(statusStep(commit, outcome?.state ?? 'failure', description));
   }
-  if (wanted && build?.commit !== undefined) steps.push(statusStep(build.commit, wanted.state, wanted.description));
+  if (wanted) steps.push(statusStep(wanted.commit, wanted.state, wanted.description));
   return steps;
 
   function statusStep(commit: string, state: CommitStatus['state'], description: string): Step {
@@ -56,8 +58,9 @@ function commentSteps(environment: Environment, ofRef: readonly Environment[], a
   const { gitRef } = environment.spec;
   if (gitRef.type !== 'pull request' || commentWriter(ofRef) !== environment.metadata.name) return [];
   const recorded = ofRef.map(({ status }) => status?.feedback?.commentId).find((id) => id !== undefined);
-  // Without any build there is no comment, to avoid noise.
-  if (recorded === undefined && !ofRef.some((one) => currentBuild(one))) return [];
+  // Without any build, or one that waits, there is no comment, to avoid noise.
+  const isNews = ofRef.some((one) => currentBuild(one) ?? waitingCommit(one));
+  if (recorded === undefined && !isNews) return [];
   const marker = commentMarker(environment, apiUrl);
   const body = commentBody(ofRef, marker, apiUrl);
   const location = {
@@ -81,6 +84,19 @@ function commentWriter(ofRef: readonly Environment[]): string | undefined {
   return first?.metadata.name;
 }
 
+/** Returns the status to report: of a commit that waits for an approval, unless a build is running, else of the build. */
+function wantedStatus(
+  environment: Environment,
+  build: BuildStatus | undefined,
+): (Pick<CommitStatus, 'state' | 'description'> & { commit: string }) | undefined {
+  const waiting = build?.result === 'running' ? undefined : waitingCommit(environment);
+  if (waiting !== undefined) {
+    return { commit: waiting, state: 'pending', description: 'waits for a member to approve this commit of a fork' };
+  }
+  const outcome = build && outcomeOf(build);
+  return outcome && build.commit !== undefined ? { commit: build.commit, ...outcome } : undefined;
+}
+
 function outcomeOf(build: BuildStatus): Pick<CommitStatus, 'state' | 'description'> | undefined {
   const { number, result, message = '' } = build;
   switch (result) {
@@ -98,12 +114,12 @@ function outcomeOf(build: BuildStatus): Pick<CommitStatus, 'state' | 'descriptio
   }
 }
 
-/** Returns why a commit's pending status ends. */
-function endOfPending(build: EnvironmentStatus['build'], commit: string): string {
+/** Returns why a commit's pending status ends. `isBuilt`: whether the build belongs to the current contents. */
+function endOfPending(build: EnvironmentStatus['build'], commit: string, isBuilt: boolean): string {
   if (build?.commit === commit && build.result !== 'running') {
     return `build ${build.number} was ${build.result}: ${build.message ?? ''}`;
   }
-  return build?.commit === undefined || build.commit === commit
+  return !isBuilt || build?.commit === undefined || build.commit === commit
     ? 'its contents were removed'
     : `superseded: the ref has moved on to ${build.commit.slice(0, 12)}`;
 }

@@ -149,6 +149,11 @@ export class CloudorgHost implements GitHost {
       );
   }
 
+  /** Azure DevOps reports only the permissions of the token's own user. */
+  writtenComment(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   async ensureWebhook(webhook: Webhook): Promise<string | undefined> {
     const { id, project } = await this.#api.get(`${this.#path()}?${revision}`, repositorySchema);
     return new CloudorgHooks(this.#api).ensure(webhook, { projectId: project.id, repository: id });

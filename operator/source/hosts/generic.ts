@@ -46,6 +46,11 @@ export class GenericHost implements GitHost {
     return Promise.resolve(undefined);
   }
 
+  /** Git has no comments. */
+  writtenComment(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   ensureWebhook(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

@@ -123,9 +123,35 @@ describe('the comment', () => {
   });
 });
 
+describe('a written comment', () => {
+  const note = { body: '/coppice approve x', system: false, author: { id: 5, username: 'ann' } };
+  const read = `GET ${project}/merge_requests/7/notes/3`;
+  const member = `GET ${project}/members/all/5`;
+
+  test.each<[string, object | undefined, boolean]>([
+    ['a developer', { id: 5, access_level: 30, state: 'active' }, true],
+    ['an owner', { id: 5, access_level: 50, state: 'active' }, true],
+    ['a reporter', { id: 5, access_level: 20, state: 'active' }, false],
+    ['a blocked developer', { id: 5, access_level: 30, state: 'blocked' }, false],
+    ['a stranger', undefined, false],
+  ])('of %s', async (_who, answer, canWrite) => {
+    local.answer(byRoute({ [read]: note, [member]: answer }));
+    expect(await host().writtenComment(7, '3')).toEqual({ body: note.body, author: 'ann', canWrite });
+  });
+
+  test.each([
+    ['of GitLab itself', { ...note, system: true }],
+    ['that was deleted', undefined],
+  ])('%s is ignored', async (_what, found) => {
+    local.answer(byRoute({ [read]: found, [member]: { id: 5, access_level: 50, state: 'active' } }));
+    expect(await host().writtenComment(7, '3')).toBeUndefined();
+  });
+});
+
 describe('the webhook', () => {
   const hook = { url: 'https://coppice.example/hook', secret: 's' };
-  const wanted = { url: hook.url, token: 's', push_events: true, tag_push_events: true, merge_requests_events: true };
+  const events = { push_events: true, tag_push_events: true, merge_requests_events: true, note_events: false };
+  const wanted = { url: hook.url, token: 's', ...events };
 
   test.each([
     ['made', [{ id: 1, url: 'https://x.example' }], `POST ${project}/hooks`],
@@ -134,6 +160,12 @@ describe('the webhook', () => {
     local.answer(byRoute({ [`GET ${project}/hooks`]: hooks, [line]: { id: 4, url: hook.url } }));
     expect(await host().ensureWebhook(hook)).toBe('4');
     expect(local.requests[1]).toMatchObject({ line, body: wanted });
+  });
+
+  test('reports comments on request', async () => {
+    local.answer(byRoute({ [`GET ${project}/hooks`]: [], [`POST ${project}/hooks`]: { id: 4, url: hook.url } }));
+    await host().ensureWebhook({ ...hook, comments: true });
+    expect(local.requests[1]).toMatchObject({ body: { ...wanted, note_events: true } });
   });
 
   test('is absent if the token has no permission', async () => {

@@ -13,6 +13,7 @@ import type {
   ListedPullRequest,
   PullRequest,
   Webhook,
+  WrittenComment,
 } from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
@@ -50,6 +51,12 @@ export const mergeRequestSchema = z.object({
   draft: factSchemas.flag,
 });
 const noteSchema = z.object({ id: z.int(), body: z.string(), author: z.object({ id: z.int() }).nullish() });
+const writtenSchema = z.object({
+  body: z.string(),
+  system: z.boolean(),
+  author: z.object({ id: z.int(), username: z.string() }),
+});
+const memberSchema = z.object({ id: z.int(), access_level: z.int(), state: z.string() });
 const idSchema = z.object({ id: z.int() });
 const hookSchema = z.object({ id: z.int(), url: z.string() });
 const statusSchema = z.object({ id: z.int(), name: z.string(), status: z.string() });
@@ -143,7 +150,20 @@ export class GroupedhostHost implements GitHost {
     return notes.filter(({ author }) => author?.id === myId).map(({ id, body }) => ({ id: String(id), body }));
   }
 
-  ensureWebhook({ url, secret }: Webhook): Promise<string | undefined> {
+  async writtenComment(pullRequest: number, id: string): Promise<WrittenComment | undefined> {
+    const path = this.#path('merge_requests', pullRequest, 'notes', id);
+    const note = await unlessNotAllowed(() => this.#api.get(path, writtenSchema), ['NotFound']);
+    if (!note || note.system) return undefined;
+    // Also members of groups, and of groups that the project was shared with; others are not found.
+    const member = await unlessNotAllowed(
+      () => this.#api.get(this.#path('members', 'all', note.author.id), memberSchema),
+      ['NotFound'],
+    );
+    const isMember = member?.id === note.author.id && member.state === 'active';
+    return { body: note.body, author: note.author.username, canWrite: isMember && member.access_level >= developer };
+  }
+
+  ensureWebhook({ url, secret, comments = false }: Webhook): Promise<string | undefined> {
     const path = this.#path('hooks');
     const body = {
       url,
@@ -151,6 +171,7 @@ export class GroupedhostHost implements GitHost {
       push_events: true,
       tag_push_events: true,
       merge_requests_events: true,
+      note_events: comments,
       enable_ssl_verification: true,
     };
     return unlessNotAllowed(async () => {

@@ -46,9 +46,20 @@ export interface CommentLocation {
   id?: string | undefined;
 }
 
+/** A comment on a pull request, as the host reports it to the repository's token. */
+export interface WrittenComment {
+  body: string;
+  /** Name of the author at the host. */
+  author: string;
+  /** Whether the author can push to the repository. */
+  canWrite: boolean;
+}
+
 export interface Webhook {
   url: string;
   secret: string;
+  /** Whether comments on pull requests are reported too; ignored by hosts that do not report who can write. */
+  comments?: boolean;
 }
 
 /**
@@ -76,6 +87,11 @@ export interface GitHost {
   setStatus(commit: string, status: CommitStatus): Promise<boolean>;
   /** Creates or updates the comment; returns its ID, or undefined if the host has no comments. */
   comment(location: CommentLocation, body: string): Promise<string | undefined>;
+  /**
+   * Reads a comment of a pull request, and whether its author can write. Returns undefined if there is none, or the host
+   * does not report who can write.
+   */
+  writtenComment(pullRequest: number, id: string): Promise<WrittenComment | undefined>;
   /** Creates the webhook, or updates the one with this URL; returns its ID, or undefined if none can be created. */
   ensureWebhook(webhook: Webhook): Promise<string | undefined>;
   removeWebhook(id: string): Promise<void>;

@@ -157,6 +157,51 @@ describe('the comment', () => {
   });
 });
 
+describe('a written comment', () => {
+  const comment = {
+    body: '/coppice approve x',
+    issue_url: `https://h${repo}/issues/7`,
+    user: { id: 5, login: 'ann', type: 'User' },
+  };
+  const read = `GET ${repo}/issues/comments/3`;
+  const permission = `GET ${repo}/collaborators/ann/permission`;
+
+  test.each<[string, object, boolean]>([
+    ['an administrator', { permission: 'admin', user: { id: 5 } }, true],
+    ['a writer', { permission: 'write', user: { id: 5 } }, true],
+    ['a reader', { permission: 'read', user: { id: 5 } }, false],
+    ['a stranger', { permission: 'none', user: { id: 5 } }, false],
+    ['somebody who took over the name', { permission: 'admin', user: { id: 6 } }, false],
+    ['an unknown user', { permission: 'admin', user: null }, false],
+  ])('of %s', async (_who, answer, canWrite) => {
+    local.answer(byRoute({ [read]: comment, [permission]: answer }));
+    expect(await host('tok').writtenComment(7, '3')).toEqual({ body: comment.body, author: 'ann', canWrite });
+  });
+
+  test('of somebody without any access cannot approve', async () => {
+    local.answer(byRoute({ [read]: comment }));
+    expect(await host('tok').writtenComment(7, '3')).toMatchObject({ canWrite: false });
+  });
+
+  test.each<[string, string | undefined, object]>([
+    ['of another pull request', 'tok', { [read]: { ...comment, issue_url: `https://h${repo}/issues/17` } }],
+    ['of a deleted user', 'tok', { [read]: { ...comment, user: null } }],
+    ['that was deleted', 'tok', {}],
+    ['that is read without a token', undefined, { [read]: comment }],
+  ])('%s is ignored', async (_what, token, routes) => {
+    local.answer(byRoute({ [permission]: { permission: 'admin', user: { id: 5 } }, ...routes }));
+    expect(await host(token).writtenComment(7, '3')).toBeUndefined();
+  });
+
+  test('is not judged when the token does not permit asking', async () => {
+    local.answer((request, response) => {
+      if (request.url?.endsWith('/permission') === true) sendJson(response, { message: 'no' }, {}, 403);
+      else sendJson(response, comment);
+    });
+    await expect(host('tok').writtenComment(7, '3')).rejects.toMatchObject({ reason: 'Forbidden' });
+  });
+});
+
 describe('the webhook', () => {
   const hook = { url: 'https://coppice.example/hook', secret: 's' };
   const config = { url: hook.url, secret: 's', content_type: 'json', insecure_ssl: '0' };
@@ -166,6 +211,12 @@ describe('the webhook', () => {
     expect(await host('tok').ensureWebhook(hook)).toBe('4');
     const events = ['push', 'create', 'delete', 'pull_request'];
     expect(local.requests[1]?.body).toEqual({ name: 'web', active: true, events, config });
+  });
+
+  test('reports comments on request', async () => {
+    local.answer(byRoute({ [`GET ${repo}/hooks`]: [], [`POST ${repo}/hooks`]: { id: 4, config: {} } }));
+    await host('tok').ensureWebhook({ ...hook, comments: true });
+    expect(local.requests[1]?.body).toMatchObject({ events: expect.arrayContaining(['issue_comment']) });
   });
 
   test('that exists is updated', async () => {

@@ -12,6 +12,7 @@ import type {
   ListedPullRequest,
   PullRequest,
   Webhook,
+  WrittenComment,
 } from './host.ts';
 import { writeMarkedComment, type FoundComment } from './marked-comment.ts';
 import { unlessNotAllowed } from './not-allowed.ts';
@@ -53,6 +54,13 @@ const hookSchema = z.object({ id: z.int(), config: z.object({ url: z.string().op
 const userSchema = z.object({ id: z.int(), type: z.string() });
 const commentSchema = z.object({ id: z.int(), body: z.string().optional(), user: userSchema.nullable() });
 const anySchema = z.object({});
+
+const writtenSchema = z.object({
+  body: z.string(),
+  issue_url: z.string(),
+  user: userSchema.extend({ login: z.string() }).nullable(),
+});
+const permissionSchema = z.object({ permission: z.string(), user: z.object({ id: z.int() }).nullish() });
 
 const hookEvents = ['push', 'create', 'delete', 'pull_request'];
 
@@ -142,13 +150,29 @@ export class OwnerhostHost implements GitHost {
     return (await unlessNotAllowed(() => this.#api.get('/user', userSchema)))?.id;
   }
 
-  ensureWebhook({ url, secret }: Webhook): Promise<string | undefined> {
+  async writtenComment(pullRequest: number, id: string): Promise<WrittenComment | undefined> {
+    if (this.#options.token === undefined) return undefined;
+    const path = this.#path('issues', 'comments', id);
+    const comment = await unlessNotAllowed(() => this.#api.get(path, writtenSchema), ['NotFound']);
+    if (!comment?.user || !comment.issue_url.endsWith(`/issues/${pullRequest}`)) return undefined;
+    const { id: authorId, login } = comment.user;
+    const found = await unlessNotAllowed(
+      () => this.#api.get(this.#path('collaborators', login, 'permission'), permissionSchema),
+      ['NotFound'],
+    );
+    // The name may belong to another user since.
+    const canWrite = found?.user?.id === authorId && ['admin', 'write'].includes(found.permission);
+    return { body: comment.body, author: login, canWrite };
+  }
+
+  ensureWebhook({ url, secret, comments = false }: Webhook): Promise<string | undefined> {
     const path = this.#path('hooks');
     const config = { url, secret, content_type: 'json', insecure_ssl: '0' };
     return unlessNotAllowed(async () => {
       const hooks = await this.#api.linkedList(`${path}?per_page=100`, hookSchema, ({ id }) => id);
       const found = hooks.find((hook) => hook.config.url === url);
-      const body = { active: true, events: hookEvents, config };
+      const events = comments ? [...hookEvents, 'issue_comment'] : hookEvents;
+      const body = { active: true, events, config };
       const { id } = found
         ? await this.#api.write('PATCH', this.#path('hooks', found.id), body, hookSchema)
         : await this.#api.write('POST', path, { name: 'web', ...body }, hookSchema);

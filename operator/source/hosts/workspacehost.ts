@@ -137,6 +137,11 @@ export class WorkspacehostHost implements GitHost {
     return writeMarkedComment(comments, location, body);
   }
 
+  /** Bitbucket reports who can write to administrators of the repository only. */
+  writtenComment(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
   ensureWebhook({ url, secret }: Webhook): Promise<string | undefined> {
     const path = this.#path('hooks');
     const body = { description: 'Coppice', url, active: true, secret, events: hookEvents };

@@ -46,6 +46,7 @@ function setUp({
     secrets: new WebhookSecrets({ client: client as never, randomBytes: (size) => Buffer.alloc(size) }),
     hosts: { of: (repository) => Promise.resolve(hostOf(repository) as never) },
     apiUrl: new URL('https://coppice.example.com'),
+    takesComments: ({ spec }) => spec.forks?.approval === 'required',
     logger: { warn: (_fields, message) => warned.push(message) },
     now: () => new Date('2026-01-01T00:01:00Z'),
   });
@@ -74,7 +75,7 @@ test('creates a secret that is deleted with the Repository, and the webhook', as
     webhook: { url, secretName, id: '17', location },
     report: { type: 'Webhook', status: 'True', reason: 'Created', message: expect.any(String) },
   });
-  expect(asked).toEqual([{ url, secret: text }]);
+  expect(asked).toEqual([{ url, secret: text, comments: false }]);
   expect(stored.get(secretName)).toMatchObject({
     metadata: { namespace: 'group-acme', ownerReferences: [{ kind: 'Repository', name: 'shop', uid: 'uid-of-shop' }] },
     data: { secret: Buffer.from(text).toString('base64') },
@@ -106,6 +107,7 @@ describe('without a webhook at the host, it is shown to be entered manually', ()
       },
       hosts: { of: () => Promise.resolve({ webUrl: 'https://github.com/o/r' } as never) },
       apiUrl: new URL('http://coppice.localhost:8080'),
+      takesComments: () => false,
       logger: { warn: () => undefined },
       now: () => new Date(0),
     });
@@ -280,4 +282,19 @@ describe('when the Repository is deleted', () => {
     const { setup } = failing(new ApiError('GET', 503, 'ServiceUnavailable', 'x'));
     await expect(setup.remove(deletedAt('01:00'))).rejects.toBeInstanceOf(ApiError);
   });
+});
+
+test('has comments reported as soon as they can approve, and no longer when they cannot', async () => {
+  const { setup, asked } = setUp();
+  const webhook = { url, secretName, id: '17', location };
+  const of = (approval: 'required' | 'notRequired', comments: boolean) => {
+    const one = repository({ webhook: { ...webhook, ...(comments && { comments }) }, ...recorded('Created') });
+    return { ...one, spec: { ...one.spec, forks: { approval } } };
+  };
+  await setup.ensure(of('required', false));
+  expect([setup.isDue(of('required', true)), setup.isDue(of('notRequired', false))]).toEqual([false, false]);
+  expect(await setup.ensure(of('required', false))).toMatchObject({ webhook: { ...webhook, comments: true } });
+  const withdrawn = await setup.ensure(of('notRequired', true));
+  expect(withdrawn?.webhook).toEqual(webhook);
+  expect(asked.map(({ comments }) => comments)).toEqual([true, true, false]);
 });

@@ -17,6 +17,8 @@ export interface WebhookSetupOptions {
   hosts: Pick<GitHosts, 'of'>;
   /** URL of the API. */
   apiUrl: URL;
+  /** Returns whether comments can approve commits of forks in this Repository. */
+  takesComments: (repository: Repository) => boolean;
   logger: { warn(fields: object, message: string): void };
   now: () => Date;
 }
@@ -55,7 +57,9 @@ export class WebhookSetup {
     const { metadata, status } = repository;
     const recorded = findCondition(status?.conditions, type);
     if (recorded === undefined || recorded.observedGeneration !== metadata.generation) return true;
-    return passing.includes(recorded.reason) || status?.webhook?.url !== this.#urlOf(repository);
+    const { url, comments = false } = status?.webhook ?? {};
+    const isOther = recorded.reason === 'Created' && comments !== this.#options.takesComments(repository);
+    return passing.includes(recorded.reason) || url !== this.#urlOf(repository) || isOther;
   }
 
   /**
@@ -68,7 +72,8 @@ export class WebhookSetup {
     if (secret instanceof Waiting) return withoutSecret(secret);
     if (!secret.isNew && !this.isDue(repository)) return undefined;
     const former = await this.#formerHook(repository);
-    return this.#create(repository, { url: this.#urlOf(repository), secret: secret.secret }, former);
+    const comments = this.#options.takesComments(repository);
+    return this.#create(repository, { url: this.#urlOf(repository), secret: secret.secret, comments }, former);
   }
 
   /**
@@ -150,7 +155,8 @@ export class WebhookSetup {
         return notMade('ToBeEntered', `Coppice cannot create a webhook at the Git host: ${enterManually}`);
       const message = 'the Git host reports changes through a webhook that Coppice created';
       const location = webhookLocation(repository);
-      return { webhook: { ...made, id, location }, report: { type, status: 'True', reason: 'Created', message } };
+      const hook = { id, location, ...(webhook.comments === true && { comments: true as const }) };
+      return { webhook: { ...made, ...hook }, report: { type, status: 'True', reason: 'Created', message } };
     } catch (error) {
       if (error instanceof SourceRefusedError) return notMade('ToBeEntered', `${error.message}: ${enterManually}`);
       if (error instanceof SourceUnreachableError) return notMade('HostUnreachable', describe(error));

@@ -10,7 +10,8 @@ import { LastLines } from './last-lines.tsx';
 /** The reason why an environment is not ready, since when, and what to do. A healthy one has no such card. */
 export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const { health, problem, conditions, services, build } = environment;
-  if (!problem) return null;
+  // The card of the approval says what is waited for.
+  if (!problem || problem.reason === 'WaitingForApproval') return null;
   const { reason, since, service } = problem;
   // Lists truncate a long message; the condition contains all of it.
   const full = conditions.find((one) => one.reason === reason)?.message ?? problem.message;

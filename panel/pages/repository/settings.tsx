@@ -49,6 +49,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
       <Lifetime settings={settings} save={save} />
       <Schedule settings={settings} save={save} />
       <SyncSettings settings={settings} save={save} />
+      <Forks settings={settings} save={save} />
       <Rules repository={repository} settings={settings} save={save} />
       <Webhook settings={settings} />
       <ReusableEnvironments repository={repository} settings={settings} save={save} />
@@ -193,6 +194,34 @@ function SyncSettings({ settings, save }: SettingsProps): JSX.Element {
           value={interval.value}
           onInput={(text) => (interval.value = text)}
           placeholder="as in the installation"
+        />
+      </Form>
+    </section>
+  );
+}
+
+type Approval = '' | NonNullable<Settings['forks']['approval']>;
+
+const approvals: readonly (readonly [Approval, string])[] = [
+  ['', 'As in the installation'],
+  ['required', 'Each commit waits for the approval of a member'],
+  ['notRequired', 'Commits are built without an approval'],
+];
+
+function Forks({ settings, save }: SettingsProps): JSX.Element {
+  const approval = useSignal<Approval>(settings.forks.approval ?? '');
+  const action = useAction(() => save({ forks: { approval: approval.value === '' ? null : approval.value } }));
+  return (
+    <section class="stack-small">
+      <h2>Pull requests from forks</h2>
+      <Form action={action} verb="Save" label="Pull requests from forks">
+        <SelectField
+          label="Approval"
+          name="forks.approval"
+          value={approval.value}
+          options={approvals}
+          onInput={(value) => (approval.value = value)}
+          hint="Until then nothing of the commit is read, built or run."
         />
       </Form>
     </section>

@@ -62,6 +62,7 @@ beforeAll(async () => {
     flows: groupFlows,
     pollSeconds: 300,
     allowance: { of: () => 10_000 },
+    maxForkEnvironments: 10_000,
     now: () => new Date(),
   });
 }, 60_000);

@@ -9,6 +9,7 @@ import { newestBuildRequest, plannedFields, whatMoved } from './build-status.ts'
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
 import { setUpFrom } from '../scope/contents.ts';
 import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
+import { ApprovalMissing } from '../revision/approval.ts';
 import type { RevisionPlanner } from '../revision/revision-planner.ts';
 import type { RolloutPhase } from './rollout-phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
@@ -68,8 +69,17 @@ export class BuildPhase {
   async advance(scope: EnvironmentScope): Promise<AdvanceResult> {
     if (!scope.runningBuild) return {};
     const { failure, ...result } = await runPhases([(current) => this.#advance(current)], scope);
+    if (failure instanceof ApprovalMissing) return this.#putBack(scope, failure);
     if (!(failure instanceof Stalled)) return { ...result, failure };
     return andThen(scope, result, (current) => this.#options.recorder.fail(current, failure));
+  }
+
+  /** The ref moved to a commit that nobody has approved: the build is requested again, and waits without having started. */
+  async #putBack(scope: EnvironmentScope, { message, afterMs }: ApprovalMissing): Promise<BuildingResult> {
+    const finished = await this.#options.recorder.finish(scope, 'superseded', message);
+    const { activation } = scope.status;
+    const status = { ...finished.status, activation: activation && { ...activation, buildPending: true } };
+    return { ...finished, status, requeueAfterMs: afterMs };
   }
 
   /** Deletes what finished builds left in the namespace. */

@@ -104,10 +104,11 @@ export class Decisions {
     return scheduleOf(this.#options.configurations.scheduledRebuild(scope.repository), scope.uid, scope.now);
   }
 
-  /** Mode `notclones`: only the oldest environment of a ref; `reusables`: those that are published. */
+  /** Contents that could not be built again, because a commit waits for an approval, are kept. Mode `notclones`: only the oldest environment of a ref; `reusables`: those that are published. */
   #takesPart(scope: EnvironmentScope): boolean {
     const { configurations, environments } = this.#options;
-    const { repository, environment } = scope;
+    const { repository, environment, status } = scope;
+    if (status.approval?.waitingCommit !== undefined) return false;
     const mode = configurations.scheduledRebuild(repository)?.mode;
     if (mode === 'reusables') return this.#isPublished(scope);
     if (mode !== 'notclones') return true;

@@ -34,6 +34,7 @@ const request = {
   locate: () =>
     Promise.resolve({ access: { origin: 'http://git/x', credentials: undefined }, refName: 'refs/heads/main' }),
   isTrusted: () => true,
+  requireApproval: () => undefined,
   location: { namespace: 'env-x', namespaceUid: 'u', labels: {} },
 } as const;
 

@@ -48,6 +48,8 @@ export interface PlanRequest {
   locate: () => Promise<RefLocation>;
   /** Whether only people with push access wrote the code; known once the ref is located. */
   isTrusted: () => boolean;
+  /** Throws Waiting if this commit must not be read, because it is a fork's that nobody has approved. */
+  requireApproval: (commit: string) => void;
   location: RevisionLocation;
   /** IDs of the revisions that the status references. */
   kept: readonly string[];
@@ -123,6 +125,7 @@ export class RevisionPlanner {
   newest(request: PlanRequest): Promise<NewestVersion> {
     return asNewest(async () => {
       const commit = await this.#source.resolve(await request.locate(), request.ref);
+      request.requireApproval(commit);
       return { commit, revisions: await this.#idsOf(request, this.#input(request, commit)) };
     });
   }
@@ -157,6 +160,7 @@ export class RevisionPlanner {
   async #known(request: PlanRequest): Promise<Revision | undefined> {
     if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
+    request.requireApproval(commit);
     for (const id of await this.#idsOf(request, this.#input(request, commit))) {
       const known = await this.#revisions.find(request.location, id);
       if (known) return known;
@@ -173,6 +177,7 @@ export class RevisionPlanner {
     return this.#withDeadline(request.location, async () => {
       try {
         return await this.#source.snapshot(await request.locate(), async (one) => {
+          request.requireApproval(one.commit);
           // A commit that was planned before needs no such check: its ID determines its content.
           await request.configuration.confirmRepository();
           return this.#planSnapshot(request, one);

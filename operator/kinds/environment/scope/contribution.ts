@@ -12,6 +12,7 @@ export type EnvironmentCondition =
   | 'Built'
   | 'Available'
   | 'Trusted'
+  | 'Approved'
   | 'Seeded'
   | 'Published'
   | 'RequestsValid';
@@ -22,6 +23,8 @@ export type StatusField = keyof EnvironmentStatus;
 export interface Observed {
   /** Whether the environment's namespace exists. */
   isPresent?: boolean;
+  /** Whether the ref's newest commit must not be read, because nobody has approved it. */
+  awaitsApproval?: boolean;
   /** The revision that this reconcile has planned. */
   planned?: Revision;
   /** Progress of the rollout; absent if nothing should run. */

@@ -12,11 +12,15 @@ import type { PlanRequest } from '../revision/revision-planner.ts';
 import { secretsOf } from '../revision/secrets-to-mask.ts';
 import { hasNamespace } from './contents.ts';
 import { RepositoryReads } from './repository-reads.ts';
+import { ApprovalMissing, type ForkApprovals, isApproved, needsApproval } from '../revision/approval.ts';
 import { isTrusted } from '../revision/trust.ts';
 import { revisionsOf, type Revision, type RevisionLocation } from '../revision/revision.ts';
 
+/** A ref that moves while it is planned is checked again soon, because that check reports what is waited for. */
+const approvalSeenMs = 1000;
+
 export interface ScopeOptions {
-  configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess'>;
+  configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess' | 'forkApproval'>;
   /** Environments are served at `<label>.<host>` of this URL. */
   environmentsUrl: URL;
   now: () => Date;
@@ -37,6 +41,8 @@ export class EnvironmentScope {
   readonly labels: Record<string, string>;
   /** The Repository's setting, constant during the reconcile. */
   readonly trustForks: boolean;
+  /** The Repository's setting, constant during the reconcile. */
+  readonly forkApproval: ForkApprovals;
   /** Where the environment is served if it has a public service. */
   readonly webURL: string;
   readonly facts: ReturnType<typeof environmentFacts>;
@@ -59,6 +65,7 @@ export class EnvironmentScope {
     this.namespace = environmentNamespace(this.id);
     this.labels = ownedLabels({ ...this.id, uid: this.uid });
     this.trustForks = configurations.registryAccess(repository).trustForks;
+    this.forkApproval = configurations.forkApproval(repository);
     this.webURL = environmentUrl(environmentsUrl, this.id);
     const { repository: name, gitRef: ref } = environment.spec;
     this.facts = environmentFacts(environmentsUrl, { id: this.id, repository: name, ref });
@@ -143,6 +150,7 @@ export class EnvironmentScope {
       configuration: await this.readConfiguration(),
       locate: () => this.locate(),
       isTrusted: () => this.isTrusted,
+      requireApproval: (commit) => requireApproval(this, commit),
       ref: this.environment.spec.gitRef,
       facts: this.facts,
       build: this.runningBuild?.number ?? (this.status.build?.number ?? 0) + 1,
@@ -162,4 +170,10 @@ export class EnvironmentScope {
     const condition = findCondition(this.environment.status?.conditions, type);
     return condition?.status === 'False' && !isDropped ? condition : undefined;
   }
+}
+
+/** Throws ApprovalMissing if a commit needs an approval and has none; called once the ref is located. */
+function requireApproval(scope: EnvironmentScope, commit: string): void {
+  if (!needsApproval(scope.environment.spec.gitRef, scope, scope)) return;
+  if (!isApproved(scope.status.approval, commit)) throw new ApprovalMissing(commit, scope, approvalSeenMs);
 }

@@ -10,12 +10,13 @@ const maxMessage = 8000;
 
 /** Returns the input of an Environment's summary. `error`: the error that ended the reconcile. */
 export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryInput {
-  const { progress, givesUpAt } = scope.contributed.observed;
+  const { progress, givesUpAt, awaitsApproval } = scope.contributed.observed;
   return {
     state: stateOf(scope),
     present: scope.isPresent,
     wanted: scope.isActive,
-    buildPending: scope.isBuildPending,
+    // A stranger's commit does not affect what is deployed; the condition Approved reports that it waits.
+    buildPending: scope.isBuildPending && awaitsApproval !== true,
     build: buildOfContents(scope.status),
     available: progress?.done,
     waitingFor: progress?.waitingFor ?? [],

@@ -11,9 +11,18 @@ const unread = () => Promise.reject<RepositoryConfiguration>(new Error('the conf
 export function scopeOf(
   environment: Environment,
   now: () => Date,
-  { read = unread, trustForks = false }: { read?: ScopeOptions['configurations']['read']; trustForks?: boolean } = {},
+  {
+    read = unread,
+    trustForks = false,
+    forkApproval = { isRequired: false, byComment: false },
+  }: {
+    read?: ScopeOptions['configurations']['read'];
+    trustForks?: boolean;
+    forkApproval?: ReturnType<ScopeOptions['configurations']['forkApproval']>;
+  } = {},
 ): EnvironmentScope {
   const registryAccess = () => ({ trustForks, registrySecrets: [] });
+  const configurations = { read, registryAccess, forkApproval: () => forkApproval };
   const environmentsUrl = new URL('http://env.example');
-  return new EnvironmentScope(environment, { configurations: { read, registryAccess }, environmentsUrl, now });
+  return new EnvironmentScope(environment, { configurations, environmentsUrl, now });
 }

@@ -111,6 +111,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     decisions: new Decisions(decided),
+    approvals: { run: () => Promise.resolve({}) },
     now: () => new Date(clock.now()),
   };
   return new EnvironmentReconciler(parts as unknown as EnvironmentReconcilerOptions);
@@ -131,6 +132,7 @@ function configurationsOf(simulation: SimulatedWorld) {
   return {
     defaultTtlSeconds: () => 0,
     registryAccess: () => ({ trustForks: false, registrySecrets: [] }),
+    forkApproval: () => ({ isRequired: false, byComment: false }),
     scheduledRebuild: () => simulation.settings.scheduledRebuild,
     read: () => Promise.resolve(configuration),
   };

@@ -135,6 +135,7 @@ export class Simulation implements SimulatedWorld {
       environments,
       isTaken,
       maxEnvironments: 100,
+      maxForkEnvironments: 100,
     };
     const plan = { ...planSync(input), create: [] };
     const parts = {

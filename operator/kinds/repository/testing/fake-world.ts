@@ -88,6 +88,7 @@ export class FakeWorld {
         flows: groupFlows,
         pollSeconds: 300,
         allowance: { of: () => 2000 },
+        maxForkEnvironments: 2000,
         onRefGone,
         now,
       }),
@@ -172,6 +173,7 @@ export class FakeWorld {
         }),
       setStatus: () => Promise.resolve(false),
       comment: () => Promise.resolve(undefined),
+      writtenComment: () => Promise.resolve(undefined),
       ensureWebhook: () => Promise.resolve(undefined),
       removeWebhook: (id) => {
         this.removedWebhooks.push(id);
