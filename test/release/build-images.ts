@@ -95,13 +95,13 @@ async function startBuildKit(container: string, { source, registry }: BuilderOpt
     ...['create', '--name', container, '--network', 'host'],
     // What rootless BuildKit needs: user namespaces, and a mounted /proc.
     ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
-    ...['--env', 'XDG_RUNTIME_DIR=/tmp', '--env', 'DOCKER_CONFIG=/tmp/buildkit/docker'],
+    ...['--env', 'XDG_RUNTIME_DIR=/tmp', '--env', 'DOCKER_CONFIG=/tmp/settings/docker'],
     ...['--entrypoint', 'rootlesskit', IMAGES.buildkit],
-    ...['--net=host', '--copy-up=/run', 'buildkitd', '--config=/tmp/buildkit/buildkitd.toml'],
+    ...['--net=host', '--copy-up=/run', 'buildkitd', '--config=/tmp/settings/buildkitd.toml'],
     ...['--oci-worker-no-process-sandbox', `--addr=${socket}`],
   ]);
   // Copied, because the engine may have another file system.
-  await run('docker', ['cp', settings, `${container}:/tmp/buildkit`]);
+  await run('docker', ['cp', settings, `${container}:/tmp/settings`]);
   rmSync(settings, { recursive: true });
   await run('docker', ['cp', source, `${container}:/tmp/source`], { deadline: 120 });
   await run('docker', ['start', container]);
@@ -109,8 +109,10 @@ async function startBuildKit(container: string, { source, registry }: BuilderOpt
   for (let tries = 30; ; tries -= 1) {
     if ((await tryRun('docker', ['exec', container, 'buildctl', '--addr', socket, 'debug', 'workers'])) !== undefined)
       return;
-    if (tries === 0)
-      throw new Problem(`BuildKit did not start:\n${await run('docker', ['logs', '--tail', '20', container])}`);
+    if (tries === 0) {
+      const output = await tryRun('sh', ['-c', 'docker logs --tail 20 "$1" 2>&1', 'sh', container]);
+      throw new Problem(`BuildKit did not start:\n${output ?? ''}`);
+    }
     await sleep(1000);
   }
 }
