@@ -38,14 +38,14 @@ export function platformsOf(folder: string, image: Descriptor): Map<string, Desc
   );
 }
 
-/** Returns the content of a file in an image; undefined if no layer has it. */
+/** Returns the content of a file in an image; undefined if no layer has it. tar recognizes compressed layers. */
 export async function fileIn(folder: string, manifest: Descriptor, path: string): Promise<string | undefined> {
   const { layers } = contentOf(blobFile(folder, manifest.digest));
   for (const { digest } of layers.toReversed()) {
     const file = blobFile(folder, digest);
-    const names = await run('tar', ['--list', '--gzip', '--file', file], { deadline: 300 });
+    const names = await run('tar', ['--list', '--file', file], { deadline: 300 });
     if (names.split('\n').includes(path)) {
-      return run('tar', ['--extract', '--gzip', '--to-stdout', '--file', file, path], { deadline: 300 });
+      return run('tar', ['--extract', '--to-stdout', '--file', file, path], { deadline: 300 });
     }
   }
   return undefined;
