@@ -9,7 +9,7 @@ import { readConfig } from './config.ts';
 import { readKeys } from './credential-keys.ts';
 import { tokenMetrics } from './metrics.ts';
 import { RequestBudget } from './request-budget.ts';
-import { SecretFolder } from './secret-folder.ts';
+import { SecretFolder } from '../process/secret-folder.ts';
 import { TokenServer } from './server.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 import { TokenSigner } from './token-signer.ts';
