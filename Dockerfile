@@ -43,6 +43,7 @@ COPY kubernetes kubernetes
 COPY build-logs build-logs
 COPY service-file service-file
 COPY tester-client tester-client
+COPY environment-access environment-access
 COPY registry-tokens registry-tokens
 COPY operator operator
 COPY api api
