@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_MODES, accessFields } from './access.ts';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
@@ -60,6 +61,7 @@ export const environmentSpecSchema = z.object({
       description:
         'Time to live of the contents in seconds, counted from when this was set or the contents were requested; unlimited when absent or 0.',
     }),
+  ...accessFields("the Repository's"),
   suspend: z.boolean().optional().meta({
     description:
       'Suspends reconciliation, except deletion: deployed services keep running, requests and the TTL are deferred.',
@@ -269,6 +271,10 @@ export const environmentStatusSchema = z.object({
     .record(z.string(), z.string())
     .optional()
     .meta({ description: "The web addresses of the service file's aliases." }),
+  access: z
+    .enum(ACCESS_MODES)
+    .optional()
+    .meta({ description: 'Who can open the web addresses, as the Ingress controller enforces it.' }),
   services: z
     .array(
       z.object({

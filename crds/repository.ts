@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accessFields } from './access.ts';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
@@ -193,6 +194,7 @@ export const repositorySpecSchema = z
         description: 'Default time to live of new environments in seconds; 0 means unlimited.',
       }),
     scheduledRebuild: scheduledRebuildSchema.optional(),
+    ...accessFields("the chart's `environments.access.default`"),
     reusable: reusableSettingsSchema.optional(),
   })
   .meta({

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse } from 'yaml';
+import { DEFAULT_ACCESS_MODES } from '../crds/access.ts';
 import { FORK_APPROVALS } from '../crds/repository.ts';
 import { quantityValue } from '../kubernetes/quantity.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
@@ -81,6 +82,8 @@ const configSchema = z.strictObject({
       )
       .default([]),
     annotations: z.record(z.string(), z.string()).default({}),
+    /** Traefik middleware that restricts who can open environments; without it, access cannot be restricted. */
+    accessMiddleware: z.string().min(1).optional(),
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),
   }),
@@ -192,6 +195,8 @@ const configSchema = z.strictObject({
       .prefault({}),
   }),
   environments: z.strictObject({
+    /** Who can open environments whose Repository does not say. */
+    defaultAccess: z.enum(DEFAULT_ACCESS_MODES).default('public'),
     /** Platform of services that set none: their images are built for it, and their pods run on it. */
     platform: z
       .string()

@@ -29,6 +29,7 @@ const fresh = {
   health: 'progressing',
   weburl: 'http://shop-main--acme.env.localhost:8080/',
   aliases: {},
+  access: 'public',
   buildTime: 0,
   createdAt,
   builtAt: 0,

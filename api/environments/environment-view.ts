@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACCESS_MODES } from '../../crds/access.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { REQUESTS } from '../../crds/requests.ts';
@@ -85,6 +86,15 @@ export const environmentViewSchema = z
       .meta({ description: 'Where the environment is reachable; omitted if none of its services is public.' }),
     commit,
     aliases: z.record(z.string(), z.string()).meta({ description: 'From alias to address.' }),
+    access: z.enum(ACCESS_MODES).meta({ description: 'Extension: who can open the addresses, as it is enforced.' }),
+    ownAccess: z
+      .enum(ACCESS_MODES)
+      .optional()
+      .meta({ description: "Extension: the environment's own setting; omitted if it has none." }),
+    hasAccessPassword: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Extension: the environment has a password of its own; otherwise omitted.' }),
     buildTime: z
       .int()
       .meta({ description: 'Duration of the last finished build in seconds, at least 1; 0 if no build has finished.' }),
@@ -205,7 +215,7 @@ export function environmentView(
   address: WebAddress | undefined,
   request?: AcceptedRequest,
 ): EnvironmentView {
-  const { metadata, status } = environment;
+  const { metadata, spec, status } = environment;
   const id = idOf(group, environment);
   const finished = lastFinished(status);
   const builtAt = unixSecondsOf(finished?.finishedAt);
@@ -224,6 +234,9 @@ export function environmentView(
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
     aliases: status?.aliases ?? {},
+    access: status?.access ?? 'public',
+    ...(spec.access !== undefined && { ownAccess: spec.access }),
+    ...(spec.accessPassword && { hasAccessPassword: true as const }),
     buildTime: finished ? secondsBetween(finished.startedAt, finished.finishedAt) : 0,
     createdAt: unixSecondsOf(metadata.creationTimestamp),
     builtAt,

@@ -11,6 +11,7 @@ import type { Flows } from '../source/hosts/flows.ts';
 import type { GitHosts } from '../source/hosts/git-hosts.ts';
 import type { OwnRegistryAccess } from '../images/registry/own-access.ts';
 import type { Registries } from '../images/registry/registries.ts';
+import type { AccessKeys } from '../services/access/access-keys.ts';
 import type { TokenSecrets } from '../images/registry/token-secrets.ts';
 import type { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
 import type { Source } from '../source/git/source.ts';
@@ -31,6 +32,8 @@ export interface OperatorContext {
   hashKey: () => Promise<Uint8Array>;
   config: OperatorConfig;
   secrets: OperatorSecrets;
+  /** Keys that sign cookies and links of environments. */
+  accessKeys: Pick<AccessKeys, 'reconcile' | 'keys'>;
   /** Access to Coppice's own registry. */
   access: OwnRegistryAccess;
   tokenSecrets?: Pick<TokenSecrets, 'reconcile'>;

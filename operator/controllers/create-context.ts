@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { ANNOTATIONS, FIELD_MANAGERS } from '../../crds/labels.ts';
 import { Applier } from '../../kubernetes/apply.ts';
@@ -10,13 +11,23 @@ import type { OperatorContext } from './context.ts';
 import { createRegistries } from '../images/registry/registries.ts';
 import { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
 import { HashKey } from '../shared/hash-key.ts';
+import { AccessKeys } from '../services/access/access-keys.ts';
 import { addressGuard } from '../source/network/addresses.ts';
 import { Source } from '../source/git/source.ts';
 import { createKeyPair } from '../source/git/ssh-tools.ts';
 
 export type GivenContext = Omit<
   OperatorContext,
-  'applier' | 'source' | 'hosts' | 'configurations' | 'registries' | 'revisions' | 'hashKey' | 'flows' | 'now'
+  | 'applier'
+  | 'source'
+  | 'hosts'
+  | 'configurations'
+  | 'registries'
+  | 'revisions'
+  | 'accessKeys'
+  | 'hashKey'
+  | 'flows'
+  | 'now'
 >;
 
 /** Creates the context that reconcilers share. */
@@ -48,6 +59,7 @@ export function createContext(given: GivenContext): OperatorContext {
     configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts, config.sources),
     registries: createRegistries(config, given.access.login),
     revisions: new RevisionStore(client),
+    accessKeys: new AccessKeys({ client, namespace: config.systemNamespace, randomBytes, now }),
     hashKey: new HashKey(client, config.systemNamespace).read,
     now,
   };

@@ -1,6 +1,7 @@
 import type { LogSessions } from '../images/logs/log-sessions.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import { createContext, type GivenContext } from './create-context.ts';
+import { accessKeyController } from './access-keys.ts';
 import { approvalController } from './approvals.ts';
 import { builderController } from './builder.ts';
 import { environmentController } from './environment.ts';
@@ -40,6 +41,7 @@ export function createControllers(given: GivenContext): { controllers: Controlle
     lostPodController(parts),
     sizesController(parts),
     testsController(parts),
+    accessKeyController(parts),
     ...registryKeyController(parts),
   ];
   return { controllers, logs: environments.logs };

@@ -43,6 +43,7 @@ import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.
 import { Publishing } from '../kinds/environment/volumes/publishing.ts';
 import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
 import { Removal } from '../kinds/environment/lifecycle/removal.ts';
+import { RestrictAccess } from '../kinds/environment/services/restrict-access.ts';
 import { Seeding } from '../kinds/environment/volumes/seeding.ts';
 import { Services } from '../kinds/environment/services/services.ts';
 import { SetUp } from '../kinds/environment/services/set-up.ts';
@@ -50,6 +51,7 @@ import { ownPart } from '../kinds/environment/status/status-parts.ts';
 import { EnvironmentStatuses } from '../kinds/environment/status/statuses.ts';
 import type { WorkloadSettings } from '../services/objects/input.ts';
 import { LastOutput } from '../services/diagnosis/last-output.ts';
+import { ForwardAuth } from '../services/access/forward-auth.ts';
 import { WorkloadSet } from '../services/rollout/workload-set.ts';
 
 export interface EnvironmentCollaborators {
@@ -122,6 +124,7 @@ export function createEnvironmentReconciler(
     environments: caches.environments,
     configurations,
     environmentsUrl: config.environmentsUrl,
+    defaultAccess: config.environments.defaultAccess,
     groups: new GroupMembership(caches.groups, caches.namespaces),
     namespace: contents,
     environmentQuota: createEnvironmentQuota(context, enqueue),
@@ -129,6 +132,10 @@ export function createEnvironmentReconciler(
     builds,
     recorder,
     approvals: new ApprovalPhase({ source, audit: auditApprovals(logger) }),
+    restrictAccess: new RestrictAccess({
+      workloads,
+      forwardAuth: new ForwardAuth({ client, ingress: config.ingress, now }),
+    }),
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,

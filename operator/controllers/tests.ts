@@ -8,6 +8,7 @@ import { ownedLabels } from '../kinds/environment/scope/owned-labels.ts';
 import { testsPart } from '../kinds/environment/status/status-parts.ts';
 import type { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
 import type { OperatorContext } from './context.ts';
+import { testHeaders } from '../services/access/test-headers.ts';
 import { StatusWriter } from '../shared/status-writer.ts';
 import { TestsReconciler, type TestsReconcilerOptions } from '../reports/environment-tests/reconciler.ts';
 import { isSameRequest, needsReconcile } from '../reports/environment-tests/round.ts';
@@ -16,12 +17,13 @@ import { createController } from './controller.ts';
 
 /** Creates the controller that runs the tests of environments. */
 export function testsController(context: OperatorContext): Controller {
-  const { client, caches, revisions, flows, secrets, now } = context;
+  const { client, caches, revisions, flows, secrets, accessKeys, now } = context;
   const { environments } = caches;
   const reconciler = new TestsReconciler({
     environments,
     flows,
     testsOf: testsIn(revisions),
+    headersFor: (environment) => testHeaders(environment, accessKeys.keys(), now()),
     secrets: new RunSecrets(client),
     tester: testerClient({ url: secrets.TESTER_URL, tokenFile: secrets.TESTER_TOKEN_FILE }),
     statuses: new StatusWriter<Environment>(client, ENVIRONMENT, environments, testsPart),

@@ -35,6 +35,7 @@ import {
   REGISTRY_CONTAINER,
 } from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
+import { traefikKinds } from './traefik-kinds.ts';
 import { VERSIONS } from './versions.ts';
 import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
@@ -110,7 +111,7 @@ async function bringUpKindCluster(
   const working = await workingNodes();
   const ready = Promise.all([
     waitForNodes(tools, 120),
-    Promise.all([load('traefik', [NODE_CONTAINER]), applyFile(kubectl, 'traefik-service.yaml')]).then(() =>
+    Promise.all([load('traefik', [NODE_CONTAINER]), startTraefikObjects(kubectl)]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
@@ -138,6 +139,12 @@ async function bringUpKindCluster(
 
 const applyFile = (kubectl: Kubectl, name: string): Promise<void> =>
   apply(kubectl, readFileSync(join(import.meta.dirname, name), 'utf8'));
+
+/** Creates what Coppice's chart looks for, before the controller runs. */
+async function startTraefikObjects(kubectl: Kubectl): Promise<void> {
+  await apply(kubectl, traefikKinds());
+  await applyFile(kubectl, 'traefik-service.yaml');
+}
 
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {
   await progress.step('Ingress controller', async () => {

@@ -12,6 +12,7 @@ import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { registryNetworks } from './registry-networks.ts';
+import { MIDDLEWARE_DEFINITION } from './traefik-kinds.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
 import { IMAGES } from './versions.ts';
@@ -115,6 +116,7 @@ async function upgradeRelease(
     gitServerNetworks(cluster),
     registryNetworks(cluster),
     lastRelease(cluster),
+    awaitTraefikKinds(cluster),
   ]);
   const values = stringify(chartValues(cluster, image, testerImage, networks, builderNetworks));
   const version = createHash('sha256')
@@ -186,6 +188,16 @@ function systemObjects({ registry, isKind }: Cluster): string {
     });
   }
   return objects.map((object) => stringify(object)).join('---\n');
+}
+
+/** Waits for Traefik's kinds: without them, the chart would create no middleware, and access could not be restricted. */
+async function awaitTraefikKinds({ kubectl, isKind }: Cluster): Promise<void> {
+  if (!isKind) return;
+  await waitFor("the definitions of Traefik's kinds", 120, async () => {
+    const name = await kubectl(['get', MIDDLEWARE_DEFINITION, '--ignore-not-found', '--output', 'name']);
+    return name === '' ? undefined : name;
+  });
+  await kubectl(['wait', MIDDLEWARE_DEFINITION, '--for', 'condition=Established', '--timeout', '60s']);
 }
 
 /** Returns the private networks of the Git servers, if known: the Services of the Ingress controller and of Gitea. */

@@ -182,6 +182,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   };
   const configurations = {
     defaultTtlSeconds: () => 0,
+    access: () => ({}),
     registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
     forkApproval: () => ({ isRequired: world.requiresApproval ?? false, byComment: false }),
     scheduledRebuild: () => world.scheduledRebuild,
@@ -287,6 +288,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       },
       audit: ({ commit, by }) => calls.push(`approved ${commit} by ${by ?? 'nobody'}`),
     }),
+    defaultAccess: 'public' as const,
+    restrictAccess: { run: () => ({}) },
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     seeding,

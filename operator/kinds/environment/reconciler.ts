@@ -16,6 +16,7 @@ import type { BuildPhase } from './build/build-phase.ts';
 import type { BuildingResult, BuildRecorder } from './build/build-recorder.ts';
 import type { EnvironmentNamespace, NamespaceResult } from './namespace/environment-namespace.ts';
 import { type Decisions, requeueForWaiting } from './lifecycle/decisions.ts';
+import type { RestrictAccess } from './services/restrict-access.ts';
 import type { KeepRunning } from './services/keep-running.ts';
 import { type ContentsCondition, type ContentsField, removedContents } from './scope/contents.ts';
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
@@ -38,6 +39,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   planner: Pick<RevisionPlanner, 'find' | 'retire' | 'bytesOf'>;
   decisions: Decisions;
   approvals: Pick<ApprovalPhase, 'run'>;
+  restrictAccess: Pick<RestrictAccess, 'run'>;
   setUp: SetUp;
   builds: BuildPhase;
   recorder: Pick<BuildRecorder, 'finish'>;
@@ -58,7 +60,7 @@ export class EnvironmentReconciler {
   readonly #phases: readonly Phase[];
 
   constructor(options: EnvironmentReconcilerOptions) {
-    const { decisions, approvals, namespace, setUp, builds, keepRunning } = options;
+    const { decisions, approvals, namespace, restrictAccess, setUp, builds, keepRunning } = options;
     this.#options = options;
     this.#phases = [
       (scope) => this.#addFinalizer(scope),
@@ -69,6 +71,7 @@ export class EnvironmentReconciler {
       (scope) => this.#removeContents(scope),
       (scope) => this.#requireQuota(scope),
       (scope) => namespace.ensure(scope),
+      (scope) => restrictAccess.run(scope),
       (scope) => setUp.run(scope),
       (scope) => this.#isolateByTrust(scope),
       (scope) => this.#withdrawVariables(scope),

@@ -108,6 +108,11 @@ export class RepositoryConfigurations {
     };
   }
 
+  /** Returns the settings of who can open environments; undefined for a missing Repository. */
+  access({ group, name }: ResourceId): Pick<Repository['spec'], 'access' | 'accessPassword'> | undefined {
+    return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec;
+  }
+
   /**
    * Returns the default time to live of new environments in seconds; 0 if it is unlimited, or the Repository is
    * missing.

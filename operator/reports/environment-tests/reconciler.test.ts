@@ -67,6 +67,7 @@ function reconcileOnce(isOff = false) {
     flows: groupFlows,
     environments: { get: () => environment },
     testsOf: () => Promise.resolve(named),
+    headersFor: () => ({ 'x-access': 'for the tester' }),
     secrets: {
       read: () => Promise.resolve(structuredClone({ runs: kept, history })),
       write: (_of, runs) => {

@@ -23,6 +23,8 @@ export interface TestsReconcilerOptions {
   /** Returns the tests in the deployed service file; undefined if it cannot be read. */
   testsOf: (environment: Environment) => Promise<readonly EnvironmentTest[] | undefined>;
   secrets: Pick<RunSecrets, 'read' | 'write' | 'writeHistory' | 'remove'>;
+  /** Returns the headers with which the tester can open an environment. */
+  headersFor: (environment: Environment) => Readonly<Record<string, string>>;
   /** Undefined if tests are disabled. */
   tester: Tester | undefined;
   /** Writes only the status field `tests` and the condition `Tested`. */
@@ -151,7 +153,7 @@ export class TestsReconciler {
     run: TestRun,
     kept: KeptRuns,
   ): Promise<SteppedRun> {
-    const { secrets, flows, now } = this.#options;
+    const { secrets, flows, headersFor, now } = this.#options;
     const over = (why: string): SteppedRun => ({ run: ended(run, 'error', why, now()) });
     const address = Object.hasOwn(kept.runs, run.name) ? kept.runs[run.name] : undefined;
     // Also continues a run that a previous operator started without recording it.
@@ -166,7 +168,7 @@ export class TestsReconciler {
       return over('the environment has no public service. Publish a port in the service file, then request a build');
     }
     const owner = flows.ofNamespace(environment.metadata.namespace);
-    const started = await startRun(tester, run, definition, url, owner, now());
+    const started = await startRun(tester, run, definition, url, { owner, headers: headersFor(environment) }, now());
     if (!started.address) return { run: started.run };
     kept.runs[run.name] = started.address;
     try {

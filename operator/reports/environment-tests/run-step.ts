@@ -20,7 +20,7 @@ export interface SteppedRun {
 
 /**
  * Starts a run. All parameters except the address come from the service file and are untrusted.
- * @param owner the owner of the environment
+ * @param as the owner of the environment, and the headers with which the tester can open it
  * @throws what TesterClient.run throws, except TestRefusedError, which ends the run
  */
 export async function startRun(
@@ -28,11 +28,11 @@ export async function startRun(
   run: TestRun,
   { type, params }: EnvironmentTest,
   url: string,
-  owner: FlowOwner,
+  { owner, headers }: { owner: FlowOwner; headers: Readonly<Record<string, string>> },
   now: Date,
 ): Promise<{ run: TestRun; address?: RunAddress }> {
   try {
-    const { ID, Secret } = await tester.run(type, { ...params, url }, owner);
+    const { ID, Secret } = await tester.run(type, { ...params, url }, owner, headers);
     return { run: { ...run, outcome: 'running', id: ID }, address: { ID, Secret } };
   } catch (error) {
     if (!(error instanceof TestRefusedError)) throw error;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PublicRoute } from '../../../service-file/schema.ts';
+import { httpRoutes } from './http-routes.ts';
 import { aliasUrls, ingress } from './ingress.ts';
 import { kubernetesServices } from './service.ts';
 import { sampleContext, sampleService, SAMPLE_SETTINGS } from './testing/sample-context.ts';
@@ -74,6 +75,32 @@ describe('the Ingress', () => {
       a: 'b',
       ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),
     });
+  });
+
+  const middleware = 'coppice-system-coppice-access@kubernetescrd';
+  const annotation = 'traefik.ingress.kubernetes.io/router.middlewares';
+  test.each<[string, Record<string, string>, string]>([
+    ['alone', {}, middleware],
+    [
+      'before those of the chart',
+      { [annotation]: 'kube-system-logins@kubernetescrd' },
+      `${middleware},kube-system-logins@kubernetescrd`,
+    ],
+  ])('restricts all hosts by a middleware %s', (_what, annotations, expected) => {
+    const ingressSettings = { ...SAMPLE_SETTINGS.ingress, annotations, accessMiddleware: middleware };
+    const settings = { ...SAMPLE_SETTINGS, ingress: ingressSettings };
+    for (const access of ['password', 'members'] as const) {
+      const made = ingress(sampleContext({ publicRoutes: routes }, { access, settings }));
+      expect(made?.metadata.annotations).toEqual({ [annotation]: expected });
+    }
+    const open = ingress(sampleContext({ publicRoutes: routes }, { settings }));
+    expect(open?.metadata.annotations).toEqual(annotations);
+  });
+
+  test('is not made for restricted access without a middleware, nor is a route', () => {
+    const context = sampleContext({ publicRoutes: routes }, { access: 'members' });
+    expect(() => ingress(context)).toThrow('is not published');
+    expect(() => httpRoutes(context)).toThrow('is not published');
   });
 
   test('contains the addresses of aliases', () => {

@@ -9,6 +9,7 @@ const maxRules = 16;
 
 /** Returns the HTTPRoutes for the environment's host and its aliases. TLS is terminated at the Gateway. */
 export function httpRoutes(context: WorkloadContext): HttpRoute[] {
+  if (context.access !== 'public') throw new Error('an environment with restricted access is not published');
   const { parentRefs = [] } = context.settings.ingress;
   return [...routesByHost(context)].flatMap(([host, routes]) => {
     const alias = routes[0]?.alias;

@@ -7,6 +7,8 @@ import type { WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
 
 const ingressName = 'web';
+/** Traefik applies these middlewares, in order, to all routes of an Ingress. */
+const middlewaresAnnotation = 'traefik.ingress.kubernetes.io/router.middlewares';
 
 /** Returns the Ingress for the environment's host and its aliases; undefined if nothing is public. */
 export function ingress(context: WorkloadContext): Ingress | undefined {
@@ -24,6 +26,7 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
       ...objectMeta(context, ingressName),
       annotations: {
         ...annotations,
+        ...accessAnnotation(context),
         ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),
       },
     },
@@ -33,6 +36,21 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
       rules: [...hosts].map(([host, routes]) => ({ host, http: { paths: routes.map(ingressPath) } })),
     },
   };
+}
+
+/**
+ * Returns the annotation that restricts access, in front of the middlewares of `environments.ingressAnnotations`; nothing
+ * for a public environment. @throws Error if it cannot be restricted, which must have been checked before
+ */
+export function accessAnnotation({
+  access,
+  settings: { ingress: settings },
+}: Pick<WorkloadContext, 'access' | 'settings'>): Record<string, string> {
+  if (access === 'public') return {};
+  const { accessMiddleware, annotations } = settings;
+  if (accessMiddleware === undefined) throw new Error('an environment with restricted access is not published');
+  const others = annotations[middlewaresAnnotation];
+  return { [middlewaresAnnotation]: [accessMiddleware, ...(others === undefined ? [] : [others])].join(',') };
 }
 
 function ingressPath({ path, service, port }: PublicRoute) {

@@ -1,3 +1,4 @@
+import type { AccessMode } from '../../../crds/access.ts';
 import type { ParentReference } from '../../../kubernetes/resource-type.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';
@@ -11,6 +12,8 @@ export interface WorkloadInput {
   /** Labels of every object and pod. */
   labels: Record<string, string>;
   id: ResourceId;
+  /** Who can open the web addresses. */
+  access: AccessMode;
   serviceFile: ServiceFile;
   /** Images of the services that are built, by service. */
   images: ReadonlyMap<string, string>;
@@ -40,6 +43,8 @@ export interface WorkloadSettings {
     /** Gateways that HTTPRoutes attach to; without any, there is an Ingress. */
     parentRefs?: ParentReference[];
     annotations: Record<string, string>;
+    /** Traefik middleware that asks the API about each request; absent if there is none. */
+    accessMiddleware?: string | undefined;
     /**
      * Issuer of cert-manager for a certificate per environment; without it, the Ingress controller's default
      * certificate is used.

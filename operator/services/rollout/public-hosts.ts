@@ -3,7 +3,7 @@ import type { Informer } from '../../../kubernetes/informer.ts';
 import { HttpRoute, Ingress, keyOf } from '../../../kubernetes/resource-type.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { httpRoutes, refusals } from '../objects/http-routes.ts';
-import { ingress } from '../objects/ingress.ts';
+import { accessAnnotation, ingress } from '../objects/ingress.ts';
 import type { WorkloadContext } from '../objects/input.ts';
 import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
 import { takenHosts, withoutHosts, type Published } from './taken-hosts.ts';
@@ -41,13 +41,33 @@ export class PublicHosts {
     throw new Waiting('HostTaken', message, takenRecheckMs);
   }
 
+  /**
+   * Restricts the access to hosts that are already published, whatever state their services are in: what else changes in
+   * the Ingress may wait for a build.
+   */
+  async restrict(context: Pick<WorkloadContext, 'namespace' | 'access' | 'settings'>): Promise<void> {
+    const wanted = Object.entries(accessAnnotation(context));
+    for (const published of this.#ingresses.in(context.namespace)) {
+      const { annotations = {} } = published.metadata;
+      const missing = wanted.filter(([name, value]) => annotations[name] !== value);
+      if (missing.length > 0) await this.#ingresses.annotate(published, Object.fromEntries(missing));
+    }
+  }
+
+  /** Deletes what publishes the environment's hosts. */
+  async unpublish(namespace: string): Promise<void> {
+    await this.#ingresses.prune(namespace, () => false);
+    await this.#routes?.prune(namespace, () => false);
+  }
+
   /** Deletes what publishes hosts that the environment no longer has, and Ingresses where HTTPRoutes replace them. */
   async prune(context: WorkloadContext): Promise<void> {
     const { namespace } = context;
     const kept = new Set((this.#routes ? [] : ingressesOf(context)).map(({ metadata }) => metadata.name));
     await this.#ingresses.prune(namespace, ({ metadata }) => kept.has(metadata.name));
+    if (!this.#routes) return;
     const routes = new Set(httpRoutes(context).map(({ metadata }) => metadata.name));
-    await this.#routes?.prune(namespace, ({ metadata }) => routes.has(metadata.name));
+    await this.#routes.prune(namespace, ({ metadata }) => routes.has(metadata.name));
   }
 
   /** Returns why Gateways refuse the environment's hosts. */

@@ -384,6 +384,71 @@ describe('jobs', () => {
   });
 });
 
+describe('restricted access', () => {
+  const accessMiddleware = 'coppice-access@file';
+  const annotation = 'traefik.ingress.kubernetes.io/router.middlewares';
+  const routes = [{ path: '/', service: 'api', port: 80 }];
+  const open = sampleContext({ services: [api], publicRoutes: routes });
+  const members = { ...open, access: 'members' as const };
+  const middleware = () => cluster.find(Ingress, 'web')?.metadata.annotations?.[annotation];
+  let restricted: WorkloadSet;
+
+  beforeEach(() => {
+    const applier = new Applier({
+      client: cluster.client,
+      fieldManager: 'test',
+      hashAnnotation: ANNOTATIONS.appliedHash,
+    });
+    const settings = { ...SAMPLE_SETTINGS, ingress: { ...SAMPLE_SETTINGS.ingress, accessMiddleware } };
+    const caches = {
+      ingresses: cluster.cache('Ingress'),
+      deployments: cluster.cache('Deployment'),
+      services: cluster.cache('Service'),
+    };
+    const others = {
+      jobs: cluster.cache('Job'),
+      networkPolicies: cluster.cache('NetworkPolicy'),
+      volumeClaims: cluster.cache('PersistentVolumeClaim'),
+      pods: cluster.cache('Pod'),
+    };
+    restricted = new WorkloadSet(cluster.client as never, applier, { ...caches, ...others }, settings);
+  });
+
+  test('applies to an Ingress at once, and stays when the services are set up', async () => {
+    await restricted.setUp(open);
+    expect(middleware()).toBeUndefined();
+    await restricted.restrict(members);
+    expect(middleware()).toBe(accessMiddleware);
+    await restricted.setUp(members);
+    await restricted.prune(members);
+    expect(middleware()).toBe(accessMiddleware);
+    cluster.writes = [];
+    await restricted.restrict(members);
+    await restricted.setUp(members);
+    expect(cluster.writes).toEqual([]);
+  });
+
+  test('is restored when somebody removes the annotation', async () => {
+    await restricted.setUp(members);
+    cluster.change<Ingress>('Ingress', 'web', ({ metadata }) => ({ metadata: { ...metadata, annotations: {} } }));
+    await restricted.restrict(members);
+    expect(middleware()).toBe(accessMiddleware);
+  });
+
+  test('is withdrawn when the services are set up as public', async () => {
+    await restricted.setUp(members);
+    await restricted.setUp(open);
+    expect(middleware()).toBeUndefined();
+  });
+
+  test('is not published where nothing enforces it', async () => {
+    await workloads.setUp(open);
+    await workloads.unpublish(open.namespace);
+    await expect(workloads.setUp(members)).rejects.toThrow('is not published');
+    expect(cluster.find(Ingress, 'web')).toBeUndefined();
+  });
+});
+
 describe('a volume', () => {
   const seed = sampleService({ name: 'db-seed', runs: 'once per volume', seeds: 'db' });
   const seeded = (run: string) => inputOf([seed], run);

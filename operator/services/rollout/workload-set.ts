@@ -124,6 +124,16 @@ export class WorkloadSet {
     return this.#progress(context, up, reached, { failures, diagnoses });
   }
 
+  /** Restricts who can open hosts that are already published. */
+  restrict(input: Pick<WorkloadInput, 'namespace' | 'access'>): Promise<void> {
+    return this.#hosts.restrict({ ...input, settings: this.#settings });
+  }
+
+  /** Makes the environment unreachable from outside. */
+  unpublish(namespace: string): Promise<void> {
+    return this.#hosts.unpublish(namespace);
+  }
+
   /**
    * Deletes the objects of services, jobs and builds that no longer exist. Volumes are kept: their data belongs to the
    * user and is deleted only with the contents.

@@ -1,3 +1,4 @@
+import { effectiveAccess, type AccessMode, type EffectiveAccess } from '../../../../crds/access.ts';
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { idOf, type ResourceId } from '../../../../crds/ids.ts';
@@ -20,9 +21,11 @@ import { revisionsOf, type Revision, type RevisionLocation } from '../revision/r
 const approvalSeenMs = 1000;
 
 export interface ScopeOptions {
-  configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess' | 'forkApproval'>;
+  configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess' | 'forkApproval' | 'access'>;
   /** Environments are served at `<label>.<host>` of this URL. */
   environmentsUrl: URL;
+  /** Who can open environments whose Repository does not say. */
+  defaultAccess: AccessMode;
   now: () => Date;
 }
 
@@ -43,6 +46,8 @@ export class EnvironmentScope {
   readonly trustForks: boolean;
   /** The Repository's setting, constant during the reconcile. */
   readonly forkApproval: ForkApprovals;
+  /** Who can open the web addresses, constant during the reconcile. */
+  readonly access: EffectiveAccess;
   /** Where the environment is served if it has a public service. */
   readonly webURL: string;
   readonly facts: ReturnType<typeof environmentFacts>;
@@ -55,7 +60,7 @@ export class EnvironmentScope {
   readonly reads: RepositoryReads;
   readonly clock: () => Date;
 
-  constructor(environment: Environment, { configurations, environmentsUrl, now }: ScopeOptions) {
+  constructor(environment: Environment, { configurations, environmentsUrl, defaultAccess, now }: ScopeOptions) {
     this.environment = environment;
     this.key = keyOf(environment);
     this.uid = environment.metadata.uid ?? '';
@@ -66,6 +71,7 @@ export class EnvironmentScope {
     this.labels = ownedLabels({ ...this.id, uid: this.uid });
     this.trustForks = configurations.registryAccess(repository).trustForks;
     this.forkApproval = configurations.forkApproval(repository);
+    this.access = effectiveAccess(environment.spec, configurations.access(repository), defaultAccess);
     this.webURL = environmentUrl(environmentsUrl, this.id);
     const { repository: name, gitRef: ref } = environment.spec;
     this.facts = environmentFacts(environmentsUrl, { id: this.id, repository: name, ref });

@@ -56,6 +56,7 @@ function workloadInput(
     namespace: scope.namespace,
     labels: scope.labels,
     id: scope.id,
+    access: scope.access.mode,
     serviceFile: revision.serviceFile,
     images,
     own: revision.own,

@@ -22,7 +22,7 @@ export function scopeOf(
   } = {},
 ): EnvironmentScope {
   const registryAccess = () => ({ trustForks, registrySecrets: [] });
-  const configurations = { read, registryAccess, forkApproval: () => forkApproval };
+  const configurations = { read, registryAccess, forkApproval: () => forkApproval, access: () => ({}) };
   const environmentsUrl = new URL('http://env.example');
-  return new EnvironmentScope(environment, { configurations, environmentsUrl, now });
+  return new EnvironmentScope(environment, { configurations, environmentsUrl, defaultAccess: 'public', now });
 }

@@ -108,6 +108,8 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
       statuses,
     },
     ...{ seeding, publishing },
+    defaultAccess: 'public' as const,
+    restrictAccess: { run: () => ({}) },
     setUp: new SetUp({ planner, seeding, services, masking, recorder }),
     keepRunning: new KeepRunning({ planner, publishing, services }),
     decisions: new Decisions(decided),
@@ -131,6 +133,7 @@ function configurationsOf(simulation: SimulatedWorld) {
   const configuration = { host, variables: new Map(), serviceFile: {}, trustForks: false, registrySecrets: [] };
   return {
     defaultTtlSeconds: () => 0,
+    access: () => ({}),
     registryAccess: () => ({ trustForks: false, registrySecrets: [] }),
     forkApproval: () => ({ isRequired: false, byComment: false }),
     scheduledRebuild: () => simulation.settings.scheduledRebuild,

@@ -23,6 +23,7 @@ export function sampleContext(
     namespace: 'env-x',
     labels: { owner: 'x' },
     id: { group: 'acme', name: 'shop-main' },
+    access: 'public',
     serviceFile: { services: [], publicRoutes: [], volumes: [], bundles: [], ...serviceFile },
     images: new Map(),
     hidden: new Map(),
