@@ -36,10 +36,17 @@ export class TesterClient {
   /**
    * Starts a run.
    * @param owner whom the run counts for: the tester's queue is fair to tenants, then to their groups
+   * @param headers sent with each request to the environment; results show them to nobody
    * @throws TestRefusedError, TesterBusyError, TesterUnreachableError
    */
-  run(type: string, params: Readonly<Record<string, unknown>>, owner: { tenant: string; group: string }): Promise<Run> {
-    return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, ...owner } });
+  run(
+    type: string,
+    params: Readonly<Record<string, unknown>>,
+    owner: { tenant: string; group: string },
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Run> {
+    const sent = Object.keys(headers).length > 0 && { headers };
+    return this.#ask('POST', 'test/run', startedSchema, { body: { type, params, ...owner, ...sent } });
   }
 
   /** Reads the status of a run. @throws UnknownRunError, TesterUnreachableError */

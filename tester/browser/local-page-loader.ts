@@ -92,6 +92,8 @@ async function visitWith(
     acceptDownloads: false,
     // Requests of a service worker would bypass the routes below.
     serviceWorkers: 'block',
+    // Requests to other hosts are blocked below.
+    extraHTTPHeaders: visit.headers ?? {},
   });
   const blocked = await isolation(context, environment);
   const page = await context.newPage();

@@ -7,6 +7,8 @@ export const visitSchema = z.strictObject({
   text: z.string().optional(),
   width: z.int(),
   height: z.int(),
+  /** Sent with each request, all of which are to the environment. */
+  headers: z.record(z.string(), z.string()).optional(),
 });
 export type Visit = z.infer<typeof visitSchema>;
 

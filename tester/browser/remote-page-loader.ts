@@ -14,8 +14,8 @@ const answerSchema = z.union([
 
 /** Returns a loader that sends requests to the process that runs browsers (server.ts). */
 export function remotePageLoader(browserUrl: string): PageLoader {
-  return async ({ url, path, text, width, height }, signal) => {
-    const visit: Visit = { url, path, width, height, ...(text !== undefined && { text }) };
+  return async ({ url, path, text, width, height, headers }, signal) => {
+    const visit: Visit = { url, path, width, height, ...(headers && { headers }), ...(text !== undefined && { text }) };
     for (;;) {
       const response = await send(new URL('/look', browserUrl), visit, signal);
       if (response !== undefined) return snapshotOf(response);

@@ -33,6 +33,8 @@ const startSchema = z.object({
   /** The group that the run counts for; hosts with a hash do not contain it. */
   group: z.string().min(1).max(100).optional(),
   tenant: z.string().min(1).max(200).optional(),
+  /** Sent with each request to the environment; unlike params, neither results nor errors show them. */
+  headers: z.record(z.string().regex(/^[a-z0-9-]{1,64}$/), z.string().regex(/^[\x21-\x7e]{1,2048}$/)).optional(),
 });
 const whichSchema = z.object({ ID: z.string().max(200), Secret: z.string().max(200) });
 type Which = z.infer<typeof whichSchema>;
@@ -96,11 +98,11 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
     const test = tests.get(type);
     if (test === undefined)
       throw new Refused(422, `there is no test type ${cut(type, 100)}. Use one of ${[...tests.keys()].join(', ')}`);
-    const { params, group, tenant } = parsed(startSchema, body);
+    const { params, group, tenant, headers } = parsed(startSchema, body);
     const { url } = test.check(params);
     if (!environments.has(url))
       throw new Refused(422, 'params.url is not the address of an environment. Use the weburl or an alias of one');
-    const { id, secret } = await runs.start(type, params, url, { group, tenant });
+    const { id, secret } = await runs.start(type, params, url, { group, tenant }, headers);
     response.status(202).json({ type, params, ID: id, Secret: secret });
   });
 

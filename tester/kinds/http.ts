@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { getFollowing, getOnce, NoAnswer, type Page } from '../network/get.ts';
 import { cut, type Item, numberItem, stringItem } from '../test-types/items.ts';
 import type { TestContext } from '../test-types/all-tests.ts';
-import type { Kind } from '../test-types/kind.ts';
+import type { Kind, RunContext } from '../test-types/kind.ts';
 import { type AnyTest, testOf } from '../test-types/test.ts';
 
 const pathSchema = z.strictObject({
@@ -32,8 +32,12 @@ export default (options: TestContext): AnyTest => testOf(httpTest(options));
 
 /** Requests paths of the environment one after the other, and checks status, text and duration. */
 export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.infer<typeof params>> {
-  const fetchPage = async (url: URL, { status }: PathParams, signal: AbortSignal): Promise<Page> => {
-    const options = { environments, signal, ...(lookup && { lookup }) };
+  const fetchPage = async (
+    url: URL,
+    { status }: PathParams,
+    context: Pick<RunContext, 'signal' | 'headers'>,
+  ): Promise<Page> => {
+    const options = { environments, ...context, ...(lookup && { lookup }) };
     return status >= 300 && status < 400 ? getOnce(url, options) : getFollowing(url, options);
   };
   return {
@@ -41,7 +45,7 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
     description: 'Requests paths, checks the status and text of each response, and reports durations',
     params,
     images: false,
-    run: async ({ url, paths, timeoutSeconds }, { signal, endBy }) => {
+    run: async ({ url, paths, timeoutSeconds }, { signal, endBy, headers }) => {
       const items: Item[] = [];
       const faults: string[] = [];
       for (const wanted of paths) {
@@ -54,7 +58,7 @@ export function httpTest({ environments, now, lookup }: HttpOptions): Kind<z.inf
         }
         try {
           const inTime = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
-          const page = await fetchPage(below(url, path), wanted, inTime);
+          const page = await fetchPage(below(url, path), wanted, { signal: inTime, headers });
           items.push(
             numberItem(`time ${path}`, Math.round(now() - started)),
             numberItem(`status ${path}`, page.status),

@@ -24,7 +24,8 @@ function pageTest(loadPage: PageLoader): Kind<PageParams> {
     description: 'Opens a page in Chromium, and reports a screenshot, console errors and load time',
     params,
     images: true,
-    run: async (given, { signal }) => outcomeOf(given, await loadPage(given, signal)),
+    run: async (given, { signal, headers }) =>
+      outcomeOf(given, await loadPage({ ...given, ...(headers && { headers }) }, signal)),
   };
 }
 

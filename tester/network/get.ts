@@ -19,6 +19,8 @@ export interface Page {
 export interface GetOptions {
   environments: Environments;
   signal: AbortSignal;
+  /** Sent in addition to the tester's own. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Defaults to the system's DNS lookup. */
   lookup?: LookupFunction;
 }
@@ -49,11 +51,14 @@ export async function getFollowing(url: URL, options: GetOptions): Promise<Page>
 }
 
 /** Sends a GET without following redirects; `location` is the redirect's target, if any. */
-export function getOnce(url: URL, { signal, lookup }: GetOptions): Promise<Page & { location?: string }> {
+export function getOnce(
+  url: URL,
+  { signal, lookup, headers: more }: GetOptions,
+): Promise<Page & { location?: string }> {
   const request: typeof http.request = url.protocol === 'https:' ? https.request : http.request;
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => reject(asFailure(error, signal));
-    const headers = { 'user-agent': 'coppice-tester', accept: '*/*' };
+    const headers = { ...more, 'user-agent': 'coppice-tester', accept: '*/*' };
     request(url, { agent: false, signal, lookup, headers }, (response) => {
       const { statusCode: status = 0 } = response;
       const { location } = response.headers;

@@ -15,8 +15,8 @@ const endedKey = `${prefix}:ended`;
 const numberKey = `${prefix}:number`;
 
 /**
- * Ends a run that is still running: one that a restarted tester has given up stays failed. Deletes its params, which are
- * no longer needed. ARGV: id, ms, now, fields.
+ * Ends a run that is still running: one that a restarted tester has given up stays failed. Deletes its params and
+ * headers, which are no longer needed. ARGV: id, ms, now, fields.
  */
 const endScript = `
 if redis.call('HGET', KEYS[1], 'state') ~= 'running' then
@@ -24,7 +24,7 @@ if redis.call('HGET', KEYS[1], 'state') ~= 'running' then
   return 0
 end
 redis.call('HSET', KEYS[1], unpack(ARGV, 4))
-redis.call('HDEL', KEYS[1], 'params')
+redis.call('HDEL', KEYS[1], 'params', 'headers')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 redis.call('SREM', KEYS[2], ARGV[1])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[1])
@@ -40,12 +40,15 @@ export interface Keep {
 /** Approximate size in bytes of a finished run in Redis without its result and params. */
 const bytesOfRun = 1024;
 
+const headersSchema = z.record(z.string(), z.string());
+
 /** The end of a run. */
 export type End = { result: Item[] } | { message: string };
 
 export interface StoredRun {
   type: string;
   params: unknown;
+  headers?: Record<string, string>;
 }
 
 /**
@@ -78,21 +81,29 @@ export class RunStore {
     await this.#drop(gone);
   }
 
-  async add({ id, secretHash, type, params, group, tenant }: NewRun): Promise<void> {
+  async add({ id, secretHash, type, params, headers = {}, group, tenant }: NewRun): Promise<void> {
     const number = await this.#redis.incr(numberKey);
-    const fields = { state: 'queued', secretHash, type, params: JSON.stringify(params), group, tenant };
+    const fields = {
+      state: 'queued',
+      secretHash,
+      type,
+      params: JSON.stringify(params),
+      headers: JSON.stringify(headers),
+      group,
+      tenant,
+    };
     await this.#redis.multi().hSet(keyOf(id), fields).zAdd(queuedKey, { score: number, value: id }).exec();
   }
 
   /** Records that the run starts. @returns the run; undefined if Redis has lost it */
   async start(id: string): Promise<StoredRun | undefined> {
-    const [type, params] = await this.#redis.hmGet(keyOf(id), ['type', 'params']);
+    const [type, params, headers] = await this.#redis.hmGet(keyOf(id), ['type', 'params', 'headers']);
     if (type === undefined || type === null || params === undefined || params === null) {
       await this.#redis.zRem(queuedKey, id);
       return undefined;
     }
     await this.#redis.multi().hSet(keyOf(id), { state: 'running' }).zRem(queuedKey, id).sAdd(runningKey, id).exec();
-    return { type, params: JSON.parse(params) };
+    return { type, params: JSON.parse(params), headers: headersSchema.parse(JSON.parse(headers ?? '{}')) };
   }
 
   /** Records the end of the run. @returns false if the run had ended already */

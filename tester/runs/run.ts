@@ -12,6 +12,7 @@ export interface NewRun {
   secretHash: string;
   type: string;
   params: unknown;
+  headers?: Readonly<Record<string, string>> | undefined;
   group: string;
   /** The account that created the group; the group itself if that is unknown. */
   tenant: string;

@@ -5,7 +5,7 @@ import { type AnyTest, WrongParams } from '../test-types/test.ts';
 import type { FlowOwner } from '../../fair-queue/fair-queue.ts';
 import type { QueuedRun, RunQueue } from './run-queue.ts';
 import { hashOf, isSecretOf, type RunStatus } from './run.ts';
-import type { End, RunStore } from './run-store.ts';
+import type { End, RunStore, StoredRun } from './run-store.ts';
 
 export interface RunMetrics {
   ended: (type: string, result: 'passed' | 'faulty' | 'failed', seconds: number) => void;
@@ -90,10 +90,17 @@ export class Runs {
 
   /**
    * Accepts a run with params that the test has checked.
+   * @param headers sent with each request to the environment
    * @param owner whom the run counts for; if absent, the group in the URL's host
    * @throws QueueFull, NotReady; an error of the store, and then the run is not accepted
    */
-  async start(type: string, params: unknown, url: string, owner?: Partial<FlowOwner>): Promise<Started> {
+  async start(
+    type: string,
+    params: unknown,
+    url: string,
+    owner?: Partial<FlowOwner>,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Started> {
     const { store, queue, groupOf, randomToken, metrics } = this.#given;
     // The waiting runs are being read from the store, and could include this one.
     if (!this.#isRecovered || this.#stop.signal.aborted)
@@ -106,7 +113,7 @@ export class Runs {
     }
     const [id, secret] = [randomToken(), randomToken()];
     try {
-      await store.add({ id, secretHash: hashOf(secret), type, params, ...flowOwner });
+      await store.add({ id, secretHash: hashOf(secret), type, params, headers, ...flowOwner });
     } catch (error) {
       queue.release(flowOwner);
       throw error;
@@ -156,7 +163,7 @@ export class Runs {
         return;
       }
       const started = now();
-      const { end, result } = await this.#endOf(id, run.type, run.params);
+      const { end, result } = await this.#endOf(id, run);
       metrics.ended(run.type, result, (now() - started) / 1000);
       logger.info({ id, type: run.type, result, ...('message' in end && { reason: end.message }) }, 'a run has ended');
       await this.#untilStored(() => store.end(id, end));
@@ -168,8 +175,7 @@ export class Runs {
 
   async #endOf(
     id: string,
-    type: string,
-    params: unknown,
+    { type, params, headers }: StoredRun,
   ): Promise<{ end: End; result: 'passed' | 'faulty' | 'failed' }> {
     const { tests, deadlineMs, now, logger } = this.#given;
     const seconds = Math.round(deadlineMs / 1000);
@@ -183,7 +189,7 @@ export class Runs {
       const test = tests.get(type);
       if (test === undefined)
         throw new CouldNotRun(`this tester has no test type ${type}. GET /test/info lists its types`);
-      const { passed, summary, items } = await untilAborted(test.run(params, { signal, endBy }), signal);
+      const { passed, summary, items } = await untilAborted(test.run(params, { signal, endBy, headers }), signal);
       const readiness = [stringItem('passed', String(passed)), stringItem('summary', summary)];
       return { end: { result: [...readiness, ...items] }, result: passed ? 'passed' : 'faulty' };
     } catch (error) {

@@ -7,6 +7,8 @@ export interface RunContext {
   signal: AbortSignal;
   /** Some time before the deadline, in monotonic milliseconds, by which a test ends to report what it has found. */
   endBy: number;
+  /** Sent with each request to the environment, to no other host. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Outcome {
