@@ -4,6 +4,8 @@ import type { Clock } from '../kubernetes/clock.ts';
 import type { ClusterClient } from '../kubernetes/client.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RandomBytes } from './shared/tokens.ts';
+import type { AccessKey } from '../environment-access/keys.ts';
+import type { CodeRedis } from './environment-access/codes.ts';
 import type { ClusterRequests, FreshCaches } from './cluster/caches.ts';
 import type { WrittenRedis } from './cluster/written-versions.ts';
 import type { Config } from './config.ts';
@@ -24,6 +26,7 @@ export interface AppOptions {
     Config,
     | 'ownOrigin'
     | 'webAddress'
+    | 'defaultAccess'
     | 'ownVariables'
     | 'maxEnvironmentsPerGroup'
     | 'limits'
@@ -40,7 +43,11 @@ export interface AppOptions {
   written: WrittenRedis;
   replays: ReplayRedis;
   writeBudget: WriteBudgetRedis;
+  /** Codes with which visitors return to environments. */
+  accessCodes: CodeRedis;
   snapshots: SnapshotRedis;
+  /** Keys of access tokens. */
+  accessKeys: () => readonly AccessKey[];
   limitStores: StoreFactory;
   passwords: Passwords;
   logReader: LogRoutesOptions['reader'];

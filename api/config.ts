@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_ACCESS_MODES, type AccessMode } from '../crds/access.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { readVariables } from '../process/variables.ts';
 import type { WebAddress } from './environments/environment-view.ts';
@@ -22,6 +23,12 @@ export interface Config {
   /** Origin of this API, as browsers see it. */
   ownOrigin: string;
   webAddress: WebAddress;
+  /** Port that the Ingress controller asks about requests to environments with restricted access. */
+  accessPort: number;
+  /** Folder with the keys of access tokens, which the operator creates. */
+  accessKeysFolder: string;
+  /** Who can open environments whose Repository does not say. */
+  defaultAccess: AccessMode;
   ownVariables: OwnVariableSettings;
   redis: { url: string; password?: string | undefined };
   registration: RegistrationPolicy;
@@ -65,6 +72,9 @@ const environmentSchema = z
   .object({
     PORT: port.default(3000),
     HEALTH_PORT: port.default(3001),
+    ACCESS_PORT: port.default(3002),
+    ACCESS_KEYS_FOLDER: z.string().default('/etc/coppice-access-keys'),
+    DEFAULT_ACCESS: z.enum(DEFAULT_ACCESS_MODES).default('public'),
     LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('info'),
     USERS_NAMESPACE: z.string().default('coppice-users'),
     API_URL: httpUrl,
@@ -128,6 +138,9 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
     usersNamespace: data.USERS_NAMESPACE,
     ownOrigin: data.API_URL.origin,
     webAddress: webAddressOf(data.ENVIRONMENTS_URL),
+    accessPort: data.ACCESS_PORT,
+    accessKeysFolder: data.ACCESS_KEYS_FOLDER,
+    defaultAccess: data.DEFAULT_ACCESS,
     ownVariables: { environmentsUrl: data.ENVIRONMENTS_URL, registry: data.REGISTRY_ADDRESS },
     redis: { url: data.REDIS_URL, password: data.REDIS_PASSWORD },
     registration: {

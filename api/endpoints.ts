@@ -1,5 +1,6 @@
 import { logRoutes } from './environments/log-routes.ts';
 import { buildRoutes } from './environments/build-routes.ts';
+import { accessRoutes } from './environment-access/routes.ts';
 import { environmentDetailRoutes } from './environment-details/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
@@ -48,7 +49,17 @@ export function createEndpoints(
   } = services;
   const { groups: groupVariables, repositories: repositoryVariables } = variables;
   const checked = { groupVariables, repositoryVariables };
-  const settings = { directory, repositories, variables: repositoryVariables, texts, caps, checker, cluster };
+  const settings = {
+    directory,
+    access: services.access.settings,
+    repositories,
+    variables: repositoryVariables,
+    texts,
+    caps,
+    checker,
+    cluster,
+    members,
+  };
   const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
   const endpoints = [
     ...userEndpoints,
@@ -61,6 +72,7 @@ export function createEndpoints(
     ...rulesRoutes({ directory, snapshots: services.snapshots }),
     ...checkRoutes({ directory, checker, ownVariables, ...checked }),
     ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
+    ...accessRoutes({ directory, members, cluster, cache: caches.environments, webAddress, ...services.access }),
     ...testsRoutes({ directory, environments, results }),
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
     // After the logs, which are under the same path as the builds.

@@ -14,6 +14,9 @@ import { redisMetrics } from '../process/redis-metrics.ts';
 import { HealthServer } from '../process/health-server.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { testerClient } from '../tester-client/client.ts';
+import { readAccessKeys } from '../environment-access/keys.ts';
+import { SecretFolder } from '../process/secret-folder.ts';
+import { createAccessServer } from './environment-access/create-access-server.ts';
 import { Directory } from './auth/visibility.ts';
 import { Passwords } from './auth/passwords.ts';
 import { apiInformers, freshCaches } from './cluster/informers.ts';
@@ -55,6 +58,14 @@ const panel = readPanelFiles(join(import.meta.dirname, '../panel/dist'));
 if (!panel) logger.warn('the panel is not built: run `npx node panel/build.ts`, then start again');
 const commandLine = readCommandLine(join(import.meta.dirname, '../cli/dist/coppice.mjs'));
 if (!commandLine) logger.warn('the command line is not built: run `npx node cli/build.ts`, then start again');
+const accessKeys = new SecretFolder(
+  config.accessKeysFolder,
+  (files) =>
+    readAccessKeys(
+      Object.fromEntries([...files].map(([name, text]) => [name, Buffer.from(text, 'latin1').toString('base64')])),
+    ),
+  logger,
+);
 let isStopping = false;
 
 const app = createApp({
@@ -67,6 +78,8 @@ const app = createApp({
   replays: redis,
   writeBudget: redis,
   snapshots: redis,
+  accessCodes: redis,
+  accessKeys: accessKeys.current,
   limitStores: redisStores(redis),
   passwords,
   logReader,
@@ -81,6 +94,12 @@ const app = createApp({
   logger,
   // The audit log is written at every log level.
   auditLog: createLogger('info'),
+});
+
+const accessServer = createAccessServer({
+  ...{ config, caches, redis, logger, now: Date.now, randomBytes },
+  cluster: orderedWriter(client),
+  keys: accessKeys.current,
 });
 
 const health = new HealthServer({
@@ -109,12 +128,15 @@ if (config.firstAdministrator) {
   if (isMade) logger.info('created the account of the first administrator');
 }
 const { server, port } = await startServer(app, webSockets, config.port);
-logger.info({ port, healthPort: config.healthPort }, 'listening');
+const accessPort = await accessServer.start(config.accessPort);
+const stopWatchingKeys = accessKeys.watch();
+logger.info({ port, healthPort: config.healthPort, accessPort }, 'listening');
 
 async function stop(): Promise<void> {
   isStopping = true;
   await delay(drainMs);
-  await stopServer(server, webSockets, graceMs);
+  stopWatchingKeys();
+  await Promise.all([stopServer(server, webSockets, graceMs), accessServer.stop()]);
   await Promise.all(informers.map((informer) => informer.stop()));
   redis.destroy();
   subscriber.destroy();

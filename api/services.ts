@@ -7,6 +7,13 @@ import { ReadYourWrites } from './http/read-your-writes.ts';
 import { sharedReads } from './cluster/shared-reads.ts';
 import { WrittenVersions } from './cluster/written-versions.ts';
 import { ChangeHub } from './events/hub.ts';
+import { AccessSettings } from './environment-access/access-settings.ts';
+import { AccessCodes } from './environment-access/codes.ts';
+import { EnvironmentHosts } from './environment-access/hosts.ts';
+import { ACCESS_SCRYPT, AccessPasswords } from './environment-access/passwords.ts';
+import { Passwords } from './auth/passwords.ts';
+import { Sessions } from './auth/sessions.ts';
+import { Attempts } from './users/attempts.ts';
 import { EnvironmentService } from './environments/environment-service.ts';
 import { requireQuotaBy } from './environments/group-quota.ts';
 import { TestResultsReader } from './environments/test-results.ts';
@@ -69,10 +76,27 @@ export function createServices(options: AppOptions) {
     hub: changeHub(options),
     checker: new ServiceFileChecker(metrics),
     snapshots: new RefSnapshots(options.snapshots),
+    access: accessServices(options, cluster),
     ...webhookServices(options, cluster),
   };
 }
 export type Services = ReturnType<typeof createServices>;
+
+/** Creates what decides and grants access to environments. */
+function accessServices({ config, caches, limitStores, accessCodes, ...options }: AppOptions, cluster: ClusterWriter) {
+  const { now, randomBytes } = options;
+  const passwords = new Passwords(randomBytes, ACCESS_SCRYPT);
+  return {
+    hosts: new EnvironmentHosts({ ...config, caches }),
+    settings: new AccessSettings({ cluster, passwords, randomBytes }),
+    passwords: new AccessPasswords({ cluster, passwords, now }),
+    codes: new AccessCodes(accessCodes, randomBytes),
+    sessions: new Sessions(options.sessions, now, randomBytes),
+    attempts: new Attempts(config.limits.loginsPerMinute, limitStores('coppice:limit:access:')),
+    keys: options.accessKeys,
+    now,
+  };
+}
 
 function changeHub({ caches, webSockets, clock = steadyClock }: AppOptions): ChangeHub {
   const hub = new ChangeHub({ caches, clock });

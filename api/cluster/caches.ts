@@ -1,5 +1,7 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { environmentLabel } from '../../crds/environment-address.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { idOf } from '../../crds/ids.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
@@ -56,11 +58,17 @@ const byRepository: IndexFunction<Environment | ReusableEnvironment> = ({ metada
   repositoryIndexValue(metadata.namespace ?? '', spec.repository),
 ];
 
+/** The first label of the environment's host and of its aliases' hosts, with which a request names it. */
+const byHostLabel: IndexFunction<Environment> = (environment) => [
+  environmentLabel(idOf(environment)),
+  ...Object.values(environment.status?.aliases ?? {}).flatMap((url) => URL.parse(url)?.hostname.split('.')[0] ?? []),
+];
+
 /** Indexes of the informers, so that a request does not iterate over 10,000 environments. */
 export const INDEXES = {
   groups: { member: byMember, creator: byCreator },
   repositories: { namespace: byNamespace },
-  environments: { namespace: byNamespace, repository: byRepository },
+  environments: { namespace: byNamespace, repository: byRepository, hostLabel: byHostLabel },
   reusables: { repository: byRepository },
   users: USER_INDEXES,
 };

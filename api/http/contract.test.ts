@@ -110,8 +110,8 @@ describe.each(withBody)('$method $path', (route) => {
   });
 });
 
-/** Sign-ins of programs, and the refs that syncs listed, are in Redis alone. */
-const withoutCluster = (path: string) => /\/(device|authorizations|rules)\b/.test(path);
+/** Sign-ins of programs, visits of environments, and the refs that syncs listed, are in Redis alone. */
+const withoutCluster = (path: string) => /\/(device|authorizations|rules|access\/login)\b/.test(path);
 
 describe.each(withBody.filter(({ path }) => !withoutCluster(path)))('$method $path', (route) => {
   test('answers 503 while the cluster cannot be reached', async () => {
@@ -124,7 +124,7 @@ describe.each(withBody.filter(({ path }) => !withoutCluster(path)))('$method $pa
 
 /** Returns the error for an empty body. No field of settings is required, so their error is that of the whole body. */
 function silent({ path }: Route): RegExp {
-  return path.endsWith('/settings') ? /^$/ : /./;
+  return /\/(settings|access)$/.test(path) ? /^$/ : /./;
 }
 
 test.each([

@@ -15,6 +15,7 @@ import { deleteOwn, requireNotApplied, requireOwn } from '../cluster/ownership.t
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { awaitGone, awaitReadiness, type Readiness } from '../cluster/readiness.ts';
+import type { AccessSettings } from '../environment-access/access-settings.ts';
 import { Conflict, Invalid } from '../shared/errors.ts';
 import { settingsPatch, type ChangeSettings } from './repository-settings.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
@@ -131,13 +132,19 @@ export class RepositoryService {
   }
 
   /** Changes the settings in the request. @throws Conflict when another field manager applies one of them */
-  async changeSettings(repository: Repository, settings: ChangeSettings): Promise<Repository> {
+  async changeSettings(
+    repository: Repository,
+    settings: ChangeSettings,
+    access: Pick<AccessSettings, 'change'>,
+  ): Promise<Repository> {
     const { texts } = this.#options;
+    const write = (source?: Parameters<typeof settingsPatch>[1]) =>
+      access.change(repository, settings, (spec) =>
+        this.#change(repository, { ...settingsPatch(settings, source), ...spec }),
+      );
     const text = settings.serviceFile?.serviceFile;
-    if (text === undefined || text === (await texts.read(repository))) {
-      return this.change(repository, settingsPatch(settings));
-    }
-    return texts.replace(repository, text, (source) => this.#change(repository, settingsPatch(settings, source)));
+    if (text === undefined || text === (await texts.read(repository))) return (await write()).after;
+    return texts.replace(repository, text, write);
   }
 
   #change(repository: Repository, spec: Readonly<Record<string, unknown>>) {

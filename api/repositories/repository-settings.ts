@@ -8,9 +8,11 @@ import {
   SERVICE_FILE_MODES,
   type Repository,
 } from '../../crds/repository.ts';
+import { ACCESS_MODES } from '../../crds/access.ts';
 import { syncRulesSchema } from '../../crds/sync-rules.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
 import { MAX_TTL_SECONDS } from '../environments/environment-parameters.ts';
+import { accessChange } from '../environment-access/access-settings.ts';
 import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
 import { variableViewSchema, type VariableView } from '../variables/variable-view.ts';
@@ -83,6 +85,14 @@ export const repositorySettingsViewSchema = z
     reusable: reusableSettingsSchema
       .optional()
       .meta({ description: 'Extension: which refs may publish which reusable environments.' }),
+    access: z
+      .enum(ACCESS_MODES)
+      .optional()
+      .meta({ description: "Extension: who can open the environments; omitted if it is the installation's default." }),
+    hasAccessPassword: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'Extension: there is a password for `access: password`; otherwise omitted.' }),
     webhook: webhookViewSchema
       .optional()
       .meta({ description: 'Extension; absent until the operator has created its secret.' }),
@@ -120,6 +130,8 @@ export function repositorySettingsView(
     onRefGone: spec.onRefGone ?? 'delete',
     forks: { ...(spec.forks?.approval !== undefined && { approval: spec.forks.approval }) },
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
+    ...(spec.access !== undefined && { access: spec.access }),
+    ...(spec.accessPassword && { hasAccessPassword: true as const }),
     ...(webhook && { webhook }),
   };
 }
@@ -171,9 +183,11 @@ export const changeSettingsSchema = z
       })
       .optional(),
     reusable: reusableSettingsSchema.optional(),
+    ...accessChange,
   })
   .refine((settings) => Object.values<unknown>(settings).some((value) => value !== undefined), {
-    error: 'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks and reusable',
+    error:
+      'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable, access and accessPassword',
   })
   // For the OpenAPI document, which cannot express the refinement.
   .meta({ minProperties: 1 });

@@ -1,9 +1,11 @@
 import { SCHEDULE_WITHOUT_HOUR, type Repository } from '../../crds/repository.ts';
+import type { Group } from '../../crds/group.ts';
 import { permits, canReadValues } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/visibility.ts';
 import type { ClusterWriter } from '../cluster/caches.ts';
 import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
+import { changesAccess, type AccessSettings } from '../environment-access/access-settings.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Invalid } from '../shared/errors.ts';
 import type { AccountCaps } from '../limits/account-caps.ts';
@@ -32,13 +34,17 @@ export interface RepositorySettingsRoutesOptions {
   caps: AccountCaps;
   checker: ServiceFileChecker;
   cluster: Pick<ClusterWriter, 'find'>;
+  access: AccessSettings;
+  /** Checks that the caller owns the group. @throws Forbidden */
+  members: { requireOwner: (group: Group, actor: string, what: string) => void };
 }
 
 /** Routes of a repository's settings and variables. */
 export function repositorySettingsRoutes(options: RepositorySettingsRoutesOptions): Endpoint[] {
-  const { directory, repositories, variables, texts, caps, checker, cluster } = options;
+  const { directory, repositories, variables, texts, caps, checker, cluster, access, members } = options;
   const path = '/api/repository/{repoID}';
-  const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID).repository;
+  const findTarget = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID);
+  const find = (caller: Caller, parameters: { repoID: string }) => findTarget(caller, parameters).repository;
   const view = async (caller: Caller, repository: Repository) => {
     const [text, values, webhook] = await Promise.all([
       texts.read(repository),
@@ -62,17 +68,21 @@ export function repositorySettingsRoutes(options: RepositorySettingsRoutesOption
       method: 'post',
       path: `${path}/settings`,
       summary: 'Changes the settings in the request; all others are unchanged',
-      find,
+      find: findTarget,
       writes: true,
       body: changeSettingsSchema,
       answer: repositorySettingsViewSchema,
-      also: { 409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
-      run: async ({ caller, target, body }) => {
+      also: {
+        403: 'The token does not permit this, or `access` is in the request and the caller is not an owner.',
+        409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}`,
+      },
+      run: async ({ caller, target: { group, repository: target }, body }) => {
+        if (changesAccess(body)) members.requireOwner(group, caller.user.email, 'change who can open environments');
         if (leavesScheduleWithoutHour(target, body)) throw scheduleWithoutHour();
         const inForce = await serviceFileInForce(target, body, texts);
         if (inForce) await requireUsable(checker, caller.user.accountId, inForce);
         if (body.serviceFile?.serviceFile !== undefined) caps.requireServiceFile(target, body.serviceFile.serviceFile);
-        return view(caller, await repositories.changeSettings(target, body));
+        return view(caller, await repositories.changeSettings(target, body, access));
       },
     }),
     ...variableRoutes({ path, find, variables, caps }),

@@ -18,6 +18,7 @@ export const REPOSITORY_BODY = { name: 'Tools', type: 'generic', params: { origi
 /** The commit of a fork that waits for an approval. */
 const WAITING = 'a'.repeat(40);
 const PROGRAM_BODY = { port: 4711, challenge: 'c'.repeat(43), state: 's'.repeat(16) };
+const VISIT_BODY = { host: 'shop-main--acme.env.localhost', path: '/', challenge: 'c'.repeat(43) };
 const apiToken = { name: 'ci', expirationTime: '2026-02-01T00:00:00Z', readOnly: false };
 
 /** Every endpoint that needs a login, with a request that succeeds. */
@@ -71,6 +72,10 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },
   { method: 'post', path: '/api/environment/acme.shop-main/ttl', body: { ttl: 60 }, status: 200 },
   { method: 'post', path: '/api/environment/acme.shop-main/approve', body: { commit: WAITING }, status: 202 },
+  { method: 'post', path: '/api/environment/acme.shop-main/access', body: { access: 'members' }, status: 200 },
+  // It has no web address.
+  { method: 'post', path: '/api/environment/acme.shop-main/share', status: 409 },
+  { method: 'post', path: '/api/access/login', body: VISIT_BODY, status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
   // Nothing is deployed.
   { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
@@ -106,6 +111,7 @@ export const OPERATED = [
   'post /api/environment/acme.shop-main/ttl',
   'post /api/environment/acme.shop-main/approve',
   'post /api/environment/acme.shop-main/tests',
+  'post /api/environment/acme.shop-main/share',
   'delete /api/repository/acme.shop/reusable/base',
 ];
 
@@ -123,6 +129,7 @@ export const BY_LOGIN = [
   'post /api/user/device/check',
   'post /api/user/device/decision',
   'post /api/user/authorizations',
+  'post /api/access/login',
   'post /api/user/tokens',
   'post /api/users',
   'delete /api/users/carol@example.com',

@@ -25,6 +25,8 @@ export const TEST_BUDGETS: Budgets = {
 /** Cheap parameters, so that a test with a hundred logins is fast. */
 export const weakPasswords = new Passwords(randomBytes, { ln: 4, r: 8, p: 1 });
 
+const testKeys = [{ createdAt: 1_700_000_000, key: randomBytes(32) }];
+
 export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
   cluster: AppOptions['cluster'];
   caches: AppOptions['caches'];
@@ -32,6 +34,7 @@ export interface TestOptions extends Partial<Omit<AppOptions, 'config'>> {
     AppOptions['written'] &
     AppOptions['replays'] &
     AppOptions['writeBudget'] &
+    AppOptions['accessCodes'] &
     AppOptions['snapshots'];
   config?: Partial<AppOptions['config']>;
 }
@@ -45,6 +48,7 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
       webAddress: { scheme: 'http', domain: 'env.localhost', port: 8080 },
       ownVariables: { environmentsUrl: new URL('http://env.localhost:8080'), registry: 'registry:5000' },
       registration: { mode: 'open', domains: [], provesAddress: false },
+      defaultAccess: 'public',
       maxEnvironmentsPerGroup: 200,
       limits: { loginsPerMinute: 1000, requestsPerMinute: 1000 },
       budgets: TEST_BUDGETS,
@@ -59,6 +63,8 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
     written: redis,
     replays: redis,
     writeBudget: redis,
+    accessCodes: redis,
+    accessKeys: () => testKeys,
     snapshots: redis,
     limitStores: () => new MemoryStore(),
     passwords: weakPasswords,

@@ -43,6 +43,12 @@ export class Attempts {
     return this.#count(`code:${accountId}`, this.#perMinute, 'codes of one user');
   }
 
+  /** Counts passwords of an environment that visitors enter, from any number of network addresses. @throws TooManyRequests */
+  countAccess(environment: string): Promise<void> {
+    const max = this.#perMinute * networkAddresses;
+    return this.#count(`environment:${environment}`, max, 'passwords of one environment');
+  }
+
   async #count(key: string, max: number, what: string): Promise<void> {
     const { totalHits, resetTime } = await this.#store.increment(key);
     if (totalHits <= max) return;

@@ -247,6 +247,23 @@ operator api{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registr
 {{ regexReplaceAll ":[0-9]+$" (urlParse .).host "" | lower }}
 {{- end }}
 
+{{/* Name by which an Ingress refers to the Traefik middleware that restricts access; empty if there is none. */}}
+{{- define "coppice.accessMiddleware" -}}
+{{- if .Values.ingress.parentRefs }}
+{{- else if .Values.environments.access.middleware }}{{ .Values.environments.access.middleware }}
+{{- else if .Capabilities.APIVersions.Has "traefik.io/v1alpha1/Middleware" }}{{ .Release.Namespace }}-coppice-access@kubernetescrd
+{{- end }}
+{{- end }}
+
+{{/* Configuration of that middleware. The headers of the response replace those of the request, so that the services of an
+environment receive neither Coppice's cookies nor the header with a token. */}}
+{{- define "coppice.forwardAuth" -}}
+address: http://coppice-access.{{ .Release.Namespace }}.svc/forward-auth
+trustForwardHeader: false
+authRequestHeaders: [Accept, Cookie, Origin, Referer, Sec-Fetch-Dest, Sec-Fetch-Mode, Sec-Fetch-Site, Sec-WebSocket-Key, X-Coppice-Environment-Access]
+authResponseHeaders: [Cookie, X-Coppice-Environment-Access]
+{{- end }}
+
 {{/* Password of the first administrator: the given one, or one that is generated once and kept. */}}
 {{- define "coppice.administratorPassword" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-administrator" -}}

@@ -28,6 +28,9 @@ ingress:
   {{- with .Values.environments.tls.clusterIssuer }}
   clusterIssuer: {{ . }}
   {{- end }}
+  {{- with include "coppice.accessMiddleware" . }}
+  accessMiddleware: {{ . }}
+  {{- end }}
   drainSeconds: {{ .Values.environments.drainSeconds }}
 egress: {{- toYaml .Values.egress | nindent 2 }}
 registry:
@@ -72,6 +75,7 @@ environments:
   {{- with .Values.environments.platform }}
   platform: {{ . }}
   {{- end }}
+  defaultAccess: {{ .Values.environments.access.default }}
   scheduling: {{- include "coppice.schedulingConfig" .Values.environments.scheduling | nindent 4 }}
   rolloutDeadlineSeconds: {{ .Values.environments.rolloutDeadlineSeconds }}
   jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}

@@ -1,0 +1,73 @@
+import { expect, test } from '@jest/globals';
+import type { Group } from '../../crds/group.ts';
+import type { Grant } from '../../environment-access/tokens.ts';
+import type { User } from '../user-records/user-record.ts';
+import { Grants } from './grants.ts';
+import type { AccessTarget } from './hosts.ts';
+
+const ann = { name: 'user-ann', accountId: 'a1', email: 'ann@example.com', verified: true } as User;
+const withToken = { ...ann, apiTokens: [{ name: 'ci' }] } as unknown as User;
+const targetOf = (members: string[]) =>
+  ({ group: { metadata: {}, spec: { members } } as unknown as Group }) as AccessTarget;
+const member: Grant = { kind: 'member', user: 'user-ann', account: 'a1', session: 's1' };
+const link: Grant = { kind: 'link', user: 'user-ann', account: 'a1' };
+
+interface World {
+  cached?: User;
+  read?: User;
+  members?: string[];
+  isLoggedIn?: boolean;
+  fingerprint?: string;
+}
+
+function grantsIn({ cached, read, isLoggedIn = true, fingerprint }: World) {
+  let reads = 0;
+  let at = 0;
+  const grants = new Grants({
+    users: { cached: () => cached, read: () => Promise.resolve(read) },
+    sessions: {
+      isValid: () => {
+        reads++;
+        return Promise.resolve(isLoggedIn);
+      },
+    },
+    passwords: {
+      stored: () => Promise.resolve(fingerprint === undefined ? undefined : { text: 'x', fingerprint }),
+    },
+    now: () => at,
+  });
+  return { grants, reads: () => reads, pass: (ms: number) => (at += ms) };
+}
+
+test.each<[string, Grant, World, boolean]>([
+  ['a member', member, { cached: ann }, true],
+  ['a member whom this replica does not know yet', member, { read: ann }, true],
+  ['a member who has left', member, { cached: ann, members: [] }, false],
+  ['a member who has logged out', member, { cached: ann, isLoggedIn: false }, false],
+  ['an account that was deleted', member, {}, false],
+  ['a later account of the address', member, { cached: { ...ann, accountId: 'a2' } }, false],
+  ['an account whose address is not verified', member, { cached: { ...ann, verified: false } }, false],
+  ['a link', link, { cached: ann, isLoggedIn: false }, true],
+  ['a link of somebody who has left', link, { cached: ann, members: [] }, false],
+  ['a link of an API token', { ...link, apiToken: 'ci' }, { cached: withToken }, true],
+  ['a link of a deleted API token', { ...link, apiToken: 'ci' }, { cached: ann }, false],
+  ['a password', { kind: 'password', secret: 'f1' }, { fingerprint: 'f1' }, true],
+  ['a changed password', { kind: 'password', secret: 'f1' }, { fingerprint: 'f2' }, false],
+  ['a password that no longer applies', { kind: 'password', secret: 'f1' }, {}, false],
+  ['a test', { kind: 'test' }, {}, true],
+])('decides about %s', async (_what, grant, world, expected) => {
+  const { grants } = grantsIn(world);
+  expect(await grants.isValid(grant, targetOf(world.members ?? ['ann@example.com']))).toBe(expected);
+});
+
+test('asks about a login at most every 15 seconds', async () => {
+  const { grants, reads, pass } = grantsIn({ cached: ann });
+  const target = targetOf(['ann@example.com']);
+  await Promise.all([grants.isValid(member, target), grants.isValid(member, target)]);
+  pass(14_999);
+  await grants.isValid(member, target);
+  expect(reads()).toBe(1);
+  pass(1);
+  await grants.isValid(member, target);
+  expect(reads()).toBe(2);
+});

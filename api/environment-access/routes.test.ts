@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import request from 'supertest';
+import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
+import { GROUP } from '../../crds/group.ts';
+import { REPOSITORY, type Repository } from '../../crds/repository.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { secretText } from '../../kubernetes/secret-texts.ts';
+import { TestApi } from '../testing/test-api.ts';
+
+const host = 'shop-main--acme.env.localhost';
+const visit = { host, path: '/a?b=1', challenge: 'c'.repeat(43) };
+const at = { namespace: 'group-acme', name: 'shop-main' };
+
+let api: TestApi;
+let token: string;
+
+beforeEach(async () => {
+  ({ api, token } = await TestApi.withShop());
+  api.addEnvironment('acme', 'shop-main', 'shop', { webURL: `http://${host}:8080/`, state: 'built' });
+});
+
+const send = (path: string, body: object, as = token) =>
+  request(api.app).post(path).set('x-service-token', as).send(body);
+const setAccess = (access: string) => api.cluster.change(REPOSITORY, { ...at, name: 'shop' }, { spec: { access } });
+const environment = () => api.cluster.all<Environment>(ENVIRONMENT)[0];
+const redirectOf = (answer: { body: unknown }) => new URL((answer.body as { redirect: string }).redirect);
+
+async function member(email: string) {
+  const spec = { members: ['alice@example.com', email], owners: ['alice@example.com'] };
+  api.cluster.change(GROUP, { name: 'acme' }, { spec });
+  return (await api.login(email)).token;
+}
+
+describe('a member', () => {
+  test('returns to the environment with a code', async () => {
+    setAccess('members');
+    const url = redirectOf(await send('/api/access/login', visit).expect(200));
+    expect(`${url.origin}${url.pathname}`).toBe(`http://${host}:8080/.coppice/access`);
+    expect([...url.searchParams.keys()]).toEqual(['code']);
+    expect([...api.redis.entries.values()].map(({ value }) => value).join()).not.toContain(token);
+  });
+
+  test('needs no code for a public environment', async () => {
+    expect(redirectOf(await send('/api/access/login', visit).expect(200)).href).toBe(`http://${host}:8080/a?b=1`);
+  });
+
+  test('of another group is answered as if there were no environment', async () => {
+    setAccess('members');
+    const { token: stranger } = await api.login('mallory@example.com');
+    const refused = await send('/api/access/login', visit, stranger).expect(404);
+    const unknown = await send('/api/access/login', { ...visit, host: 'no--acme.env.localhost' }, stranger).expect(404);
+    expect(refused.body).toEqual(unknown.body);
+  });
+
+  test.each([
+    ['another site', { path: '//evil.example/' }],
+    ['another site with a backslash', { path: '/\\evil.example' }],
+    ['a header', { path: '/a\r\nLocation: x' }],
+    ['a code', { path: '/.coppice/access?code=x' }],
+    ['no challenge', { challenge: '' }],
+  ])('is refused with %s', async (_what, more) => {
+    await send('/api/access/login', { ...visit, ...more }).expect(422);
+  });
+
+  test('with a cookie is refused on behalf of another site', async () => {
+    const cross = { cookie: `token=${token}`, origin: `http://${host}:8080` };
+    await request(api.app).post('/api/access/login').set(cross).send(visit).expect(403);
+  });
+});
+
+describe('a password', () => {
+  const enter = (password: string, more: object = {}) =>
+    request(api.app)
+      .post('/api/access/password')
+      .send({ ...visit, password, ...more });
+
+  test('is stored as a hash in a Secret of the environment, and opens it', async () => {
+    const body = { access: 'password', accessPassword: 'correct horse' };
+    const answer = await send('/api/environment/acme.shop-main/access', body).expect(200);
+    expect(answer.body).toMatchObject({ ownAccess: 'password', hasAccessPassword: true });
+    expect(JSON.stringify(answer.body)).not.toContain('scrypt');
+    const { name = '', key = '' } = environment()?.spec.accessPassword?.secretKeyRef ?? {};
+    const secret = api.cluster.all<Secret>(Secret).find(({ metadata }) => metadata.name === name);
+    expect(secret?.metadata.ownerReferences).toMatchObject([{ kind: 'Environment', name: 'shop-main' }]);
+    expect(secretText(secret, key)).toMatch(/^\$scrypt\$ln=15,/);
+    expect(redirectOf(await enter('correct horse').expect(200)).pathname).toBe('/.coppice/access');
+    await enter('wrong horse').expect(401);
+  });
+
+  test('in plain text in a Secret opens environments of the repository', async () => {
+    api.cluster.add(Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'group-acme', name: 'visitors' },
+      data: { password: Buffer.from('open sesame\n').toString('base64') },
+    });
+    const spec = { access: 'password', accessPassword: { secretKeyRef: { name: 'visitors', key: 'password' } } };
+    api.cluster.change(REPOSITORY, { ...at, name: 'shop' }, { spec });
+    await enter('open sesame').expect(200);
+    await enter('open').expect(401);
+  });
+
+  test.each([
+    ['of another Repository', { ownerReferences: [{ apiVersion: 'v', kind: 'Repository', name: 'other', uid: 'u' }] }],
+    [
+      'that Coppice reserves',
+      { name: 'ssh-shop', ownerReferences: [{ apiVersion: 'v', kind: 'Group', name: 'a', uid: 'u' }] },
+    ],
+  ])('is not read from a Secret %s', async (_what, metadata) => {
+    const name = 'name' in metadata ? metadata.name : 'theirs';
+    api.cluster.add(Secret, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: 'group-acme', name, ...metadata },
+      data: { password: Buffer.from('open sesame').toString('base64') },
+    });
+    const spec = { access: 'password', accessPassword: { secretKeyRef: { name, key: 'password' } } };
+    api.cluster.change(REPOSITORY, { ...at, name: 'shop' }, { spec });
+    await enter('open sesame').expect(401);
+  });
+
+  test('does not reveal which environments have one', async () => {
+    setAccess('members');
+    const [none, unknown] = await Promise.all([enter('x'), enter('x', { host: 'no--acme.env.localhost' })]);
+    expect([none.status, none.body]).toEqual([unknown.status, unknown.body]);
+    expect(none.status).toBe(401);
+  });
+
+  test('can be tried from any number of addresses only so often', async () => {
+    const limits = { loginsPerMinute: 2, requestsPerMinute: 1000 };
+    ({ api, token } = await TestApi.withShop({ limits, trustedProxies: 1 }));
+    const from = (address: number) =>
+      request(api.app)
+        .post('/api/access/password')
+        .set('x-forwarded-for', `192.0.2.${address}`)
+        .send({ ...visit, password: 'x' });
+    for (let address = 1; address <= 20; address++) await from(address).expect(401);
+    await from(21).expect(429);
+  });
+});
+
+describe('who can open environments', () => {
+  test.each(['/api/environment/acme.shop-main/access', '/api/repository/acme.shop/settings'])(
+    'is changed only by owners: %s',
+    async (path) => {
+      const bob = await member('bob@example.com');
+      await send(path, { access: 'public' }, bob).expect(403);
+      await send(path, { access: 'members' }).expect(200);
+      const kind = path.includes('environment') ? ENVIRONMENT : REPOSITORY;
+      expect(api.cluster.all<Repository | Environment>(kind)[0]?.spec.access).toBe('members');
+    },
+  );
+
+  test('needs a password if it is by password', async () => {
+    for (const path of ['/api/environment/acme.shop-main/access', '/api/repository/acme.shop/settings']) {
+      await send(path, { access: 'password' }).expect(422);
+      await send(path, { access: 'password', accessPassword: 'short' }).expect(422);
+    }
+  });
+
+  test('returns to the default', async () => {
+    await send('/api/environment/acme.shop-main/access', { access: 'members' }).expect(200);
+    const answer = await send('/api/environment/acme.shop-main/access', { access: null }).expect(200);
+    expect(answer.body).not.toHaveProperty('ownAccess');
+    expect(environment()?.spec.access).toBeUndefined();
+  });
+
+  test('changes together with other settings', async () => {
+    const body = { access: 'password', accessPassword: 'correct horse', environmentTTL: 60 };
+    const answer = await send('/api/repository/acme.shop/settings', body).expect(200);
+    expect(answer.body).toMatchObject({ access: 'password', hasAccessPassword: true, environmentTTL: 60 });
+  });
+});
+
+describe('a link', () => {
+  const share = (body: object = {}, as = token) => send('/api/environment/acme.shop-main/share', body, as);
+
+  test('opens a page for a time', async () => {
+    setAccess('members');
+    const answer = await share({ seconds: 3600, path: '/welcome' }).expect(200);
+    const { url, header, expiresAt } = answer.body as { url: string; header: string; expiresAt: number };
+    const parsed = new URL(url);
+    expect(`${parsed.origin}${parsed.pathname}`).toBe(`http://${host}:8080/.coppice/access`);
+    expect(parsed.searchParams.get('path')).toBe('/welcome');
+    expect([header, expiresAt]).toEqual(['x-coppice-environment-access', api.now / 1000 + 3600]);
+  });
+
+  test.each([
+    ['too short', { seconds: 59 }],
+    ['longer than keys are kept', { seconds: 31 * 24 * 3600 }],
+    ['to another site', { path: '//evil.example' }],
+  ])('is refused if it is %s', async (_what, body) => {
+    setAccess('members');
+    await share(body).expect(422);
+  });
+
+  test('is not made for a public environment', async () => {
+    expect((await share().expect(409)).body).toMatchObject({ error: expect.stringContaining(`http://${host}:8080/`) });
+  });
+});
