@@ -42,6 +42,7 @@ const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
 const groups = () => import('./commands/group.ts');
 const env = () => import('./commands/env.ts');
+const accesses = () => import('./commands/access.ts');
 const repos = () => import('./commands/repo.ts');
 const vars = () => import('./commands/vars.ts');
 const tokens = () => import('./commands/token.ts');
@@ -127,6 +128,23 @@ export const NOUNS: readonly Noun[] = [
         usage: 'approve <env> <commit>',
         summary: 'approve a commit of a fork, which is then read and built',
         load: async () => (await env()).approve,
+      },
+      {
+        usage: 'access [env] [mode]',
+        summary: 'show who can open it, or set it: public, password, members, or default',
+        needsServer: 'with kubectl, set spec.access of the Environment',
+        load: async () => (await accesses()).access,
+      },
+      {
+        usage: 'share [env]',
+        summary: 'print a link that opens it without a login, for a time',
+        options: [
+          ['--for <duration>', 'how long it is valid (default: 1d)'],
+          ['--path <path>', 'page that it opens; by default /'],
+          ['--header', 'print a header for programs instead'],
+        ],
+        needsServer: 'the server makes links',
+        load: async () => (await accesses()).share,
       },
       {
         usage: 'open [env]',

@@ -21,6 +21,8 @@ const GroupPage = lazy(() => import('./pages/group.tsx'));
 const AccountPage = lazy(() => import('./pages/account.tsx'));
 const CommandLinePage = lazy(() => import('./pages/sign-in-program.tsx'));
 const DevicePage = lazy(() => import('./pages/sign-in-program.tsx').then(({ DevicePage: page }) => page));
+const AccessPage = lazy(() => import('./pages/environment-access.tsx'));
+const AccessPasswordPage = lazy(() => import('./pages/environment-access.tsx').then(({ PasswordPage: page }) => page));
 const AdministrationPage = lazy(() => import('./pages/administration.tsx'));
 
 export function App(): JSX.Element {
@@ -35,10 +37,11 @@ export function App(): JSX.Element {
 function Content(): JSX.Element | null {
   const { path, url, query, route } = useLocation();
   const { kind } = session.value;
+  const isVisit = path === '/access' && query['mode'] === 'password' && kind === 'anonymous';
   const isOpen = path === '/sign-in' || path === '/register';
   const returnTo = localReturn(query['return']);
   useEffect(() => {
-    if (kind === 'anonymous' && !isOpen) {
+    if (kind === 'anonymous' && !isOpen && !isVisit) {
       const back = url === '/' ? '' : `?return=${encodeURIComponent(url)}`;
       route(`/sign-in${back}`, true);
     }
@@ -62,6 +65,13 @@ function Content(): JSX.Element | null {
       </main>
     );
   }
+  if (isVisit) {
+    return (
+      <ErrorBoundary>
+        <AccessPasswordPage />
+      </ErrorBoundary>
+    );
+  }
   if (isOpen && kind === 'anonymous') return <SignInPage isRegistration={path === '/register'} />;
   if (kind !== 'signed-in' || isOpen) return null;
   return (
@@ -72,6 +82,7 @@ function Content(): JSX.Element | null {
           <Route path="/groups/:id" component={GroupPage} />
           <Route path="/repositories/:id" component={RepositoryPage} />
           <Route path="/environments/:id" component={EnvironmentPage} />
+          <Route path="/access" component={AccessPage} />
           <Route path="/account" component={AccountPage} />
           <Route path="/administration" component={AdministrationPage} />
           <Route path="/sign-in/command-line" component={CommandLinePage} />

@@ -10,6 +10,7 @@ export type { Change } from '../../api/events/change.ts';
 export type { AcceptedRequest, BuildView } from '../../api/environments/build-view.ts';
 export type { SpawnedView } from '../../api/environments/environment-view.ts';
 export type { ListedEnvironment } from '../../api/environments/listed-environment.ts';
+export type { SharedView } from '../../api/environment-access/routes.ts';
 export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';
 export type { EventView } from '../../api/environment-details/events-view.ts';
 export type { GroupItem } from '../../api/groups/group-view.ts';

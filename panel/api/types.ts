@@ -6,6 +6,7 @@ export type { BuildView } from '../../api/environments/build-view.ts';
 export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';
 export type { EventView } from '../../api/environment-details/events-view.ts';
 export type { Usage } from '../../api/environment-details/usage.ts';
+export type { EnvironmentVisit, SharedView } from '../../api/environment-access/routes.ts';
 export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view.ts';
 export type { TestsView } from '../../api/environments/tests-view.ts';
 export type { InvitedMemberView, MemberView } from '../../api/groups/member-service.ts';

@@ -8,6 +8,7 @@ import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { durationText } from '../../view/time.ts';
+import { EnvironmentAccess } from './access.tsx';
 import { setTtl, TtlField } from './ttl.tsx';
 
 /** The time to live, and the conditions as they are in Kubernetes. */
@@ -41,6 +42,7 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
           </>
         )}
       </section>
+      <EnvironmentAccess environment={environment} />
       <section class="stack-small">
         <h2>Conditions</h2>
         <Table columns={['Type', 'Status', 'Reason', 'Message']}>

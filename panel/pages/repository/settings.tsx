@@ -5,6 +5,7 @@ import { send } from '../../api/client.ts';
 import { RequestError } from '../../api/errors.ts';
 import { groupPage, repositoryPath } from '../../api/paths.ts';
 import type { RepositoryHead, RepositorySettingsView } from '../../api/types.ts';
+import { AccessForm } from '../../components/access-form.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
@@ -47,6 +48,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
     <div class="stack settings">
       <Rename repository={repository} />
       <Lifetime settings={settings} save={save} />
+      <Access settings={settings} save={save} />
       <Schedule settings={settings} save={save} />
       <SyncSettings settings={settings} save={save} />
       <Forks settings={settings} save={save} />
@@ -105,6 +107,20 @@ function Lifetime({ settings, save }: SettingsProps): JSX.Element {
           hint="After it the contents of an environment are deleted: 12h or 7d. Empty for none."
         />
       </Form>
+    </section>
+  );
+}
+
+function Access({ settings, save }: SettingsProps): JSX.Element {
+  return (
+    <section class="stack-small">
+      <h2>Access to environments</h2>
+      <AccessForm
+        own={settings.access}
+        hasPassword={settings.hasAccessPassword ?? false}
+        fallback="As the installation says"
+        save={save}
+      />
     </section>
   );
 }

@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { send } from '../../api/client.ts';
+import { environmentPath } from '../../api/paths.ts';
+import type { EnvironmentView, SharedView } from '../../api/types.ts';
+import { AccessForm } from '../../components/access-form.tsx';
+import { Command } from '../../components/copy.tsx';
+import { Form, SelectField } from '../../components/form.tsx';
+import { Ago } from '../../components/times.tsx';
+import { useAction } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
+
+const hour = 3600;
+const times: readonly (readonly [string, string])[] = [
+  [String(hour), 'an hour'],
+  [String(24 * hour), 'a day'],
+  [String(7 * 24 * hour), 'a week'],
+];
+
+/** Who can open the environment, and links for those who cannot. */
+export function EnvironmentAccess({ environment }: { environment: EnvironmentView }): JSX.Element {
+  const { id, access, ownAccess, hasAccessPassword = false } = environment;
+  const save = async (body: object) => {
+    await send('POST', `${environmentPath(id)}/access`, { body });
+    notify('Saved.');
+  };
+  return (
+    <section class="stack-small">
+      <h2>Access</h2>
+      <AccessForm own={ownAccess} hasPassword={hasAccessPassword} fallback="As the repository says" save={save} />
+      {access !== 'public' && environment.weburl !== undefined && <Share id={id} />}
+    </section>
+  );
+}
+
+function Share({ id }: { id: string }): JSX.Element {
+  const seconds = useSignal(String(24 * hour));
+  const shared = useSignal<SharedView | undefined>(undefined);
+  const action = useAction(async () => {
+    shared.value = await send<SharedView>('POST', `${environmentPath(id)}/share`, {
+      body: { seconds: seconds.value },
+    });
+  });
+  return (
+    <>
+      <Form action={action} verb="Make a link" label="Share the environment">
+        <SelectField
+          label="Share with whoever has a link, for"
+          name="seconds"
+          value={seconds.value}
+          options={times}
+          onInput={(value) => (seconds.value = value)}
+          hint="It ends earlier if you leave the group."
+        />
+      </Form>
+      {shared.value && (
+        <>
+          <Command text={shared.value.url} />
+          <p class="muted">
+            It ends <Ago at={shared.value.expiresAt} />.
+          </p>
+        </>
+      )}
+    </>
+  );
+}
