@@ -8,7 +8,8 @@ import { readConfig, type OperatorConfig } from '../../operator/config.ts';
 import { DEFAULT_EGRESS } from '../../operator/shared/testing/default-egress.ts';
 import { withValue } from './leaves.ts';
 import { objectOf, objectsIn, render, renderObjects, type Rendered } from './render.ts';
-import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
+import { ACCESS_HEADER } from '../../environment-access/tokens.ts';
+import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES, MIN_VALUES } from './sample-values.ts';
 
 const containerSchema = z.looseObject({
   image: z.string(),
@@ -126,6 +127,43 @@ test("passes the registry's credentials as files that the kubelet replaces, and 
   expect(text).not.toContain('subPath');
   expect(text).not.toContain('"secretKeyRef":{"name":"robot"');
   expect(text).toContain('{"name":"REGISTRY_CREDENTIALS_FOLDER","value":"/etc/coppice-registry"}');
+});
+
+const traefikKinds = ['--api-versions', 'traefik.io/v1alpha1/Middleware', '--set', 'crds.enabled=false'];
+
+test('restricts access by a Traefik middleware where Traefik is installed', async () => {
+  const objects = objectsIn(await render(MIN_VALUES, ...traefikKinds));
+  expect(objectOf(objects, 'Middleware', 'coppice-access')['spec']).toMatchObject({
+    forwardAuth: {
+      address: 'http://coppice-access.coppice-system.svc/forward-auth',
+      trustForwardHeader: false,
+      // The services of an environment receive neither: the answer replaces them.
+      authResponseHeaders: ['Cookie', 'X-Coppice-Environment-Access'],
+    },
+  });
+  const { ingress } = await operatorConfig(objects);
+  expect(ingress.accessMiddleware).toBe('coppice-system-coppice-access@kubernetescrd');
+  const forwarded = JSON.stringify(objectOf(objects, 'Middleware', 'coppice-access')).toLowerCase();
+  expect(forwarded).toContain(ACCESS_HEADER);
+  const names = objects.filter(({ kind }) => kind === 'Ingress').map((one) => JSON.stringify(one));
+  expect(names.join()).not.toContain('coppice-access');
+});
+
+test('uses the middleware of a value, and none without Traefik or with Gateways', async () => {
+  const access = { default: 'members', middleware: 'coppice-access@file' };
+  const given = objectsIn(await render({ ...MIN_VALUES, environments: { access } }, ...traefikKinds));
+  expect(given.filter(({ kind }) => kind === 'Middleware')).toEqual([]);
+  const config = await operatorConfig(given);
+  expect(config.ingress.accessMiddleware).toBe('coppice-access@file');
+  expect([config.environments.defaultAccess, apiConfig(given).defaultAccess]).toEqual(['members', 'members']);
+  for (const [values, flags] of [
+    [MIN_VALUES, []],
+    [GATEWAY_VALUES, traefikKinds],
+  ] as const) {
+    const objects = objectsIn(await render(values, '--set', 'crds.enabled=false', ...flags));
+    expect((await operatorConfig(objects)).ingress.accessMiddleware).toBeUndefined();
+    expect(objects.map(({ kind }) => kind)).not.toContain('Middleware');
+  }
 });
 
 test('passes large numbers to the API as numbers', async () => {

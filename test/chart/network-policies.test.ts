@@ -99,6 +99,12 @@ beforeAll(async () => {
 
 test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: boolean]>([
   ['ingress', 'api', 3000, true],
+  ['ingress', 'api', 3002, true],
+  ['ingressOnNodes', 'api', 3002, true],
+  ['environment', 'api', 3002, false],
+  ['neighbour', 'api', 3002, false],
+  ['test', 'api', 3002, false],
+  ['prometheus', 'api', 3002, false],
   ['test', 'api', 3000, true],
   ['environment', 'api', 3000, false],
   ['neighbour', 'api', 3000, false],

@@ -45,6 +45,7 @@ const partWords = {
   release: 1110,
   'images from CI': 680,
   'approval of forks': 950,
+  'access to environments': 1241,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);
