@@ -8,6 +8,7 @@ COPY package.json package-lock.json ./
 COPY panel/build-packages.ts panel/
 RUN node panel/build-packages.ts && npm install --ignore-scripts --no-audit --no-fund
 COPY build-logs/controls.ts build-logs/
+COPY shell-protocol shell-protocol
 COPY panel panel
 RUN node panel/build.ts
 # As a plugin of kubectl, the command line shows resources as the API does.
@@ -44,6 +45,7 @@ COPY build-logs build-logs
 COPY service-file service-file
 COPY tester-client tester-client
 COPY environment-access environment-access
+COPY shell-protocol shell-protocol
 COPY registry-tokens registry-tokens
 COPY operator operator
 COPY api api

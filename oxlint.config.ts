@@ -10,6 +10,7 @@ const allowedImports: Record<string, string[]> = {
   'service-file': [],
   'tester-client': [],
   'environment-access': [],
+  'shell-protocol': [],
   'registry-tokens': ['process'],
   operator: [
     'process',
@@ -31,11 +32,12 @@ const allowedImports: Record<string, string[]> = {
     'service-file',
     'tester-client',
     'environment-access',
+    'shell-protocol',
   ],
   tester: ['process', 'fair-queue'],
   // What clientRule() permits of them.
-  panel: ['api', 'build-logs'],
-  cli: ['api', 'build-logs'],
+  panel: ['api', 'build-logs', 'shell-protocol'],
+  cli: ['api', 'build-logs', 'shell-protocol'],
 };
 
 /** What the folders inside operator/ may import of each other. */
@@ -78,6 +80,7 @@ const apiAllowedImports: Record<string, string[]> = {
     ...['environments', 'repositories', 'groups'],
   ],
   'environment-details': ['shared', 'cluster', 'auth', 'limits', 'http', 'environments', 'variables'],
+  shell: ['shared', 'cluster', 'auth', 'limits', 'http', 'environments'],
   overview: [
     ...['shared', 'cluster', 'auth', 'limits', 'http'],
     ...['environments', 'repositories', 'groups', 'events'],
@@ -146,6 +149,7 @@ const pluginAllowedImports = [
   'groups/group-view',
   'overview/environment-list',
   'repositories/listed-repository',
+  'shell/service-pod',
   'shared/errors',
   'variables/variable-view',
 ];
@@ -158,7 +162,7 @@ const pluginRule = {
       {
         patterns: [
           ...Object.keys(allowedImports)
-            .filter((folder) => !['cli', 'api', 'crds', 'kubernetes', 'build-logs'].includes(folder))
+            .filter((folder) => !['cli', 'api', 'crds', 'kubernetes', 'build-logs', 'shell-protocol'].includes(folder))
             .map((folder) => ({
               regex: `^(\\.\\./)+${folder}/`,
               message: `cli/kubectl/ may not import ${folder}: see docs/explanation/architecture.md`,

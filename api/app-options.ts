@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../kubernetes/clock.ts';
 import type { ClusterClient } from '../kubernetes/client.ts';
+import type { PodStreams } from '../kubernetes/pod-streams.ts';
 import type { Passwords } from './auth/passwords.ts';
 import type { RandomBytes } from './shared/tokens.ts';
 import type { AccessKey } from '../environment-access/keys.ts';
@@ -31,13 +32,15 @@ export interface AppOptions {
     | 'maxEnvironmentsPerGroup'
     | 'limits'
     | 'budgets'
+    | 'shell'
     | 'trustedProxies'
     | 'trustedProxyCidrs'
   > &
     UserServicesOptions['config'];
   cluster: ClusterRequests;
-  /** Lists what no cache has: Events, and the CPU and memory usage of pods. */
+  /** Lists what no cache has: Events, pods, and the CPU and memory that they use. */
   clusterReads: Pick<ClusterClient, 'list'>;
+  podStreams: Pick<PodStreams, 'exec' | 'portForward'>;
   caches: FreshCaches;
   sessions: UserServicesOptions['sessions'];
   written: WrittenRedis;

@@ -6,6 +6,7 @@ import type { WebAddress } from './environments/environment-view.ts';
 import { emailField, integerField } from './http/parse.ts';
 import type { RateLimits } from './limits/rate-limit.ts';
 import type { Budgets } from './limits/budgets.ts';
+import type { ShellSettings } from './shell/admission.ts';
 import type { FirstAdministrator } from './users/first-administrator.ts';
 import type { RegistrationPolicy } from './users/registration-policy.ts';
 import type { TesterAddress } from '../tester-client/client.ts';
@@ -44,6 +45,8 @@ export interface Config {
   tester: TesterAddress;
   limits: RateLimits;
   budgets: Budgets;
+  /** Shells and forwarded ports. */
+  shell: ShellSettings;
   /** Number of proxies in front of the API: as many entries of X-Forwarded-For are trusted. */
   trustedProxies: number;
   /** Networks of the first proxy; empty trusts every client that connects. */
@@ -105,6 +108,9 @@ const environmentSchema = z
     GROUPS_PER_ACCOUNT: integerField(1, 1_000_000).default(50),
     REPOSITORIES_PER_ACCOUNT: integerField(1, 1_000_000).default(200),
     TEXT_MIB_PER_ACCOUNT: integerField(1, 1_000_000).default(4),
+    SHELL_ENABLED: z.enum(['true', 'false']).default('false'),
+    SHELL_FORKS: z.enum(['true', 'false']).default('false'),
+    SHELL_IDLE_SECONDS: integerField(10, 86_400).default(1800),
     TRUSTED_PROXIES: integerField(0, 10).default(0),
     TRUSTED_PROXY_CIDRS: lowerCaseList.pipe(
       z.array(z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks in CIDR notation' })),
@@ -162,6 +168,11 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
         textBytes: data.TEXT_MIB_PER_ACCOUNT * mebibyte,
       },
       written: { perMinute: data.WRITTEN_MIB_PER_MINUTE * mebibyte, perHour: data.WRITTEN_MIB_PER_HOUR * mebibyte },
+    },
+    shell: {
+      isEnabled: data.SHELL_ENABLED === 'true',
+      allowsForks: data.SHELL_FORKS === 'true',
+      idleMs: data.SHELL_IDLE_SECONDS * 1000,
     },
     trustedProxies: data.TRUSTED_PROXIES,
     trustedProxyCidrs: data.TRUSTED_PROXY_CIDRS,

@@ -13,6 +13,9 @@ import { reusableRoutes } from './repositories/reusable-routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
 import { rulesRoutes } from './repositories/rules-routes.ts';
 import { repositorySettingsRoutes } from './repositories/settings-routes.ts';
+import { sessionAudit } from './http/audit-log.ts';
+import { OpenSessions } from './shell/open-sessions.ts';
+import { shellRoutes } from './shell/routes.ts';
 import { checkRoutes } from './service-file-check/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import type { Endpoint } from './http/endpoint.ts';
@@ -25,6 +28,7 @@ export function createEndpoints(
     config,
     caches,
     clusterReads,
+    podStreams,
     webSockets,
     logReader,
     runtimeLogs,
@@ -32,6 +36,7 @@ export function createEndpoints(
     logTimes,
     clock,
     randomBytes,
+    auditLog,
   }: AppOptions,
   services: Services,
 ): Endpoint[] {
@@ -61,6 +66,9 @@ export function createEndpoints(
     members,
   };
   const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
+  const { keepaliveMs } = logTimes ?? {};
+  const shell = { directory, settings: config.shell, logger };
+  const sessions = new OpenSessions({ ...shell, caches, authenticator, checkMs: keepaliveMs });
   const endpoints = [
     ...userEndpoints,
     ...webhookRoutes(services.receiver),
@@ -75,6 +83,10 @@ export function createEndpoints(
     ...accessRoutes({ directory, members, cluster, cache: caches.environments, webAddress, ...services.access }),
     ...testsRoutes({ directory, environments, results }),
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
+    ...shellRoutes({
+      ...{ ...shell, sessions, webSockets, podStreams, keepaliveMs, cluster: clusterReads },
+      ...{ accounts: services.shellAccounts, groups: services.shellGroups, audit: sessionAudit(auditLog) },
+    }),
     // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
     ...environmentDetailRoutes({ directory, reads: clusterReads, ownVariables, ...checked }),

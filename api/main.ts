@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
+import { PodStreams } from '../kubernetes/pod-streams.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
 import { loadKubeConfig } from '../kubernetes/kube-config.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
@@ -42,7 +43,9 @@ const config = parseConfig(process.env);
 const logger = createLogger(config.logLevel);
 const metrics = new RuntimeMetrics();
 processMetrics(metrics.registry, process.env);
-const client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-api', observe: metrics.observeRequest });
+const kubeConfig = loadKubeConfig();
+const userAgent = 'coppice-api';
+const client = new ClusterClient(kubeConfig, { userAgent, observe: metrics.observeRequest });
 const redis = connectRedis(config.redis, logger);
 redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(config.redis, logger);
@@ -72,6 +75,7 @@ const app = createApp({
   config,
   cluster: client,
   clusterReads: client,
+  podStreams: new PodStreams(kubeConfig, userAgent),
   caches,
   sessions: redis,
   written: redis,

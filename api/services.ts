@@ -23,7 +23,14 @@ import { Memberships } from './groups/memberships.ts';
 import { AccountCaps } from './limits/account-caps.ts';
 import { limitMetrics } from './limits/limit-metrics.ts';
 import { memoryBudget } from './limits/memory-budget.ts';
-import { EVENT_STREAMS, LOG_STREAMS, viewers } from './limits/viewers.ts';
+import {
+  EVENT_STREAMS,
+  LOG_STREAMS,
+  SHELL_SESSIONS,
+  SHELL_SESSIONS_OF_GROUP,
+  Viewers,
+  viewers,
+} from './limits/viewers.ts';
 import { budgetedWriter, WriteBudget } from './limits/write-budget.ts';
 import { RefSnapshots } from './repositories/ref-snapshots.ts';
 import { RepositoryService } from './repositories/repository-service.ts';
@@ -73,6 +80,8 @@ export function createServices(options: AppOptions) {
     memory: memoryBudget(budgets.requestMemoryBytes, registry, metrics),
     viewers: viewers(LOG_STREAMS, metrics, registry),
     eventViewers: viewers(EVENT_STREAMS, metrics, registry),
+    shellAccounts: viewers(SHELL_SESSIONS, metrics, registry),
+    shellGroups: new Viewers(SHELL_SESSIONS_OF_GROUP.limits, metrics, SHELL_SESSIONS_OF_GROUP),
     hub: changeHub(options),
     checker: new ServiceFileChecker(metrics),
     snapshots: new RefSnapshots(options.snapshots),

@@ -37,6 +37,8 @@ const serviceLog: readonly Option[] = [
   ['--tail <lines>', 'only the last lines'],
 ];
 
+const pod: Option = ['--pod <name>', 'a pod of the service; by default a ready one'];
+
 const resultsOfTests = 'the server reads the results from the tester';
 const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
@@ -321,6 +323,18 @@ export const COMMANDS: readonly Leaf[] = [
     ],
     inPlugin: { summary: 'print the log of a service', options: [['-f, --follow', 'follow it'], ...serviceLog] },
     load: async () => (await import('./commands/logs.ts')).logs,
+  },
+  {
+    usage: 'exec <env> <service> [command...]',
+    summary: 'run a command in a container of a service, or a shell; write -- before the command',
+    options: [pod, ['-T, --no-tty', 'without a terminal, as in a pipe'], ['-n, --no-stdin', 'without standard input']],
+    load: async () => (await import('./commands/exec.ts')).exec,
+  },
+  {
+    usage: 'port-forward <env> <service> <ports...>',
+    summary: 'forward local ports to a service, such as 15432:5432, until interrupted',
+    options: [pod],
+    load: async () => (await import('./commands/port-forward.ts')).portForward,
   },
   {
     usage: 'check <file>',

@@ -12,6 +12,17 @@ export class CliError extends Error {
   }
 }
 
+/** A command in a container ended with this exit code, and has reported why itself. */
+export class RemoteExit extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`);
+    this.name = 'RemoteExit';
+    this.exitCode = exitCode;
+  }
+}
+
 /** Returns the error for invalid arguments. */
 export function usageError(message: string): CliError {
   return new CliError(message, EXIT.usage);

@@ -54,6 +54,29 @@ export interface LogQuery {
   follow: boolean;
 }
 
+/** A command to run in a container of a service, with the standard streams of this process. */
+export interface ExecRequest {
+  service: string;
+  pod: string | undefined;
+  /** Empty: a shell. */
+  command: readonly string[];
+  /** Whether the command runs at this process's terminal. */
+  hasTerminal: boolean;
+  hasInput: boolean;
+}
+
+/** A local port, 0 for a free one, and the port in the pod that it leads to. */
+export interface ForwardedPort {
+  local: number;
+  remote: number;
+}
+
+export interface ForwardRequest {
+  service: string;
+  pod: string | undefined;
+  ports: readonly ForwardedPort[];
+}
+
 /** Receives a log: messages, or plain lines if a whole build log is read. */
 export interface LogReader {
   onMessage: (message: BuildLogMessage) => Promise<void>;
@@ -88,6 +111,10 @@ export interface Installation {
   sync(repository: string): Promise<void>;
   variables(owner: VariablesOwner): Promise<Variables>;
   readLog(id: string, query: LogQuery, reader: LogReader): Promise<void>;
+  /** Runs a command in a container; returns its exit code. */
+  exec(id: string, request: ExecRequest): Promise<number>;
+  /** Forwards local ports until the process is ended. */
+  forward(id: string, request: ForwardRequest): Promise<void>;
   /** Returns the last lines of a build's log, or where to read it; none if it is not kept. */
   endOfBuildLog(id: string, build: number | undefined, lines: number): Promise<string[]>;
   /** Returns the names from which to suggest the most similar one to a mistyped name. */

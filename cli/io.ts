@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import type { TerminalSize } from '../shell-protocol/frames.ts';
 import { ask, askSecret } from './login/prompt.ts';
 import { visible } from './output/safe-text.ts';
 
@@ -5,6 +7,16 @@ import { visible } from './output/safe-text.ts';
 export interface Sink {
   write(text: string): boolean;
   once(event: 'drain', listener: () => void): unknown;
+}
+
+/** Standard streams byte for byte, and the terminal that they may be. */
+export interface TerminalStreams {
+  stdin: Readable & { setRawMode?: (isRaw: boolean) => unknown };
+  stdout: NodeJS.WritableStream;
+  stderr: NodeJS.WritableStream;
+  size: () => TerminalSize;
+  /** Calls the listener after each change of the size; returns a function that ends this. */
+  onResize: (listener: () => void) => () => void;
 }
 
 /** The streams and variables of a command. */
@@ -17,6 +29,7 @@ export interface Io {
   env: Readonly<Record<string, string | undefined>>;
   folder: string;
   now: () => number;
+  streams: () => TerminalStreams;
   /** Reads all of standard input. */
   readInput: () => Promise<string>;
   /** Asks at the terminal, and returns the typed line. */
@@ -36,6 +49,14 @@ export function processIo(): Io {
     env,
     folder: process.cwd(),
     now: Date.now,
+    streams: () => ({
+      ...{ stdin, stdout, stderr },
+      size: () => ({ columns: Math.max(stdout.columns, 1), rows: Math.max(stdout.rows, 1) }),
+      onResize: (listener) => {
+        stdout.on('resize', listener);
+        return () => void stdout.off('resize', listener);
+      },
+    }),
     readInput: async () => {
       const chunks: Buffer[] = [];
       for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Uint8Array));

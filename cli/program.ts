@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { COMMANDS, NOUNS, type Leaf } from './commands-table.ts';
-import { CliError, EXIT, usageError } from './errors.ts';
+import { CliError, EXIT, RemoteExit, usageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { coloured, hasColours } from './output/colours.ts';
 import { FORMATS } from './output/formats.ts';
@@ -135,6 +135,7 @@ export async function runProgram(io: Io, name: ProgramName, args: readonly strin
       const isHelp = error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
       return isHelp || error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
+    if (error instanceof RemoteExit) return error.exitCode;
     const message = error instanceof CliError ? error.message : unexpected(error);
     io.err.write(`${coloured(`${name}:`, 'red', hasColours(io, 'err'))} ${visible(message)}\n`);
     return error instanceof CliError ? error.exitCode : EXIT.failed;

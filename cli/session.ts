@@ -77,7 +77,7 @@ export class Session {
 
   /** The installation with the environments: the server's, or the cluster's. @throws CliError if there is none */
   get installation(): Installation {
-    this.#installation ??= new RestInstallation(this.client);
+    this.#installation ??= new RestInstallation(this.client, this.io);
     return this.#installation;
   }
 

@@ -169,7 +169,8 @@ function retryAfterMs(error: ApiError): number | undefined {
   return Math.min(seconds, maxRetryAfterSeconds) * 1000;
 }
 
-async function readBody(response: http.IncomingMessage): Promise<unknown> {
+/** Reads a response: JSON as its value, anything else as text. */
+export async function readBody(response: http.IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString('utf8');

@@ -3,7 +3,7 @@ import type { ResourceType } from './resource-type.ts';
 export interface PathSegments {
   namespace?: string | undefined;
   name?: string | undefined;
-  subresource?: 'status' | 'log' | undefined;
+  subresource?: 'status' | 'log' | 'exec' | 'portforward' | undefined;
 }
 
 /**

@@ -224,6 +224,10 @@ const configSchema = z.strictObject({
     /** Bound to members in the namespaces of environments; absent: they read nothing there. */
     environmentMemberRole: z.string().optional(),
     apiRole: z.string(),
+    /** Bound to the API in the namespaces of environments; absent: it opens no shells. */
+    environmentApiRole: z.string().optional(),
+    /** Whether it is bound for code that is not trusted, too. */
+    environmentApiForks: z.boolean().default(false),
     apiServiceAccount: z.string(),
   }),
   workers: z.int().min(1).default(16),

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const names = [
   '@modelcontextprotocol/sdk',
   '@preact/signals',
+  '@xterm/headless',
   'commander',
   'esbuild',
   'preact',

@@ -21,6 +21,7 @@ import { type LogStreamOptions, streamLog } from './log-stream.ts';
 import { streamRuntimeLog } from './runtime-log-stream.ts';
 import { answerLogText, MAX_SILENCE_MS } from './log-text.ts';
 import type { RuntimeLogs } from './runtime-logs.ts';
+import { serviceOf } from './service-of.ts';
 
 export interface LogRoutesOptions extends LogStreamOptions {
   directory: Directory;
@@ -105,10 +106,6 @@ function serviceLog(options: LogRoutesOptions) {
     const { environment, environmentID, serviceID } = target;
     const canRead = stillCanRead(caller, target, options);
     const service = serviceOf(environment, environmentID, serviceID);
-    if (service === undefined)
-      throw new NotFound(
-        'the environment has no such service. GET /api/environment/{environmentID} lists its services',
-      );
     const { follow, ...range } = parse(runtimeLogQuerySchema, request.query, 'the query');
     const followRequest = { environment: keyOf(environment), uid: environment.metadata.uid ?? '', service };
     if (isWebSocketUpgrade(request)) {
@@ -153,12 +150,6 @@ function acceptViewer(
 /** Returns the number of the newest build, including one that has been requested and not started; 0 before the first. */
 function newestBuild(environment: Environment): number {
   return Math.max(environment.status?.build?.number ?? 0, currentBuildView(environment)?.number ?? 0);
-}
-
-/** Returns the name of a service given by its ID or by its name. */
-function serviceOf({ status }: Environment, environmentId: string, given: string): string | undefined {
-  const names = (status?.services ?? []).map(({ name }) => name);
-  return names.find((name) => name === given) ?? names.find((name) => `${environmentId}.${name}` === given);
 }
 
 /** Returns whether the caller can still read the log: tokens and memberships can end meanwhile. */

@@ -29,6 +29,26 @@ export function loggedPath(path: string): string {
   return path.slice(0, maxPath);
 }
 
+/** What is logged of a request, except for its changes. */
+function lineOf({ path, method, ip }: Pick<Request, 'path' | 'method' | 'ip'>, response: Response): object {
+  const { user, apiToken, access } = knownCaller(response) ?? {};
+  return {
+    audit: true,
+    requestId: requestContextOf(response.locals).id,
+    ...(user && { accountId: user.accountId, email: user.email }),
+    ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', access, apiToken }),
+    ...(user && { readOnly: access === 'read' }),
+    ...(!user && endpointOf(response)?.path.startsWith(deliveries) && { credential: 'webhook' }),
+    address: ip,
+    method,
+    path: loggedPath(path),
+    // Absent if the caller is known but the path is wrong.
+    endpoint: endpointOf(response)?.path,
+    status: response.statusCode,
+    outcome: outcomeOf(response),
+  };
+}
+
 /**
  * Logs one line, marked `audit: true`, for each request that changes or tries to change something: who, from where,
  * what, and the outcome. Never logs a query, a body, a token or a cookie. If the client disconnects, the handler
@@ -36,35 +56,31 @@ export function loggedPath(path: string): string {
  * deliveries are not logged, so that strangers cannot displace other lines.
  */
 export function auditLog(logger: Pick<Logger, 'info'>): Auditor {
-  return (request) => {
-    const { path, method, ip } = request;
+  return ({ path, method, ip }) => {
     return (response) => {
       const context = requestContextOf(response.locals);
-      const log = (changes: Change[]): void => {
-        const { user, apiToken, access } = knownCaller(response) ?? {};
-        const line = {
-          audit: true,
-          requestId: context.id,
-          ...(user && { accountId: user.accountId, email: user.email }),
-          ...(user && { credential: apiToken === undefined ? 'login' : 'api-token', access, apiToken }),
-          ...(user && { readOnly: access === 'read' }),
-          ...(!user && endpointOf(response)?.path.startsWith(deliveries) && { credential: 'webhook' }),
-          address: ip,
-          method,
-          path: loggedPath(path),
-          // Absent if the caller is known but the path is wrong.
-          endpoint: endpointOf(response)?.path,
-          status: response.statusCode,
-          outcome: outcomeOf(response),
-          changes,
-        };
-        logger.info(line, 'audit');
-      };
+      const log = (changes: Change[]): void =>
+        logger.info({ ...lineOf({ path, method, ip }, response), changes }, 'audit');
       context.onLate = (change) => log([change]);
-      if (context.changes.length > 0 || (!reading.includes(method) && isOfSomebody(response)))
+      if (context.changes.length > 0 || (isWrite(method, response) && isOfSomebody(response)))
         log([...context.changes]);
     };
   };
+}
+
+/** Logs the start or the end of a session that a request opened: where it leads, never what it transfers. */
+export type SessionAuditor = (request: Request, response: Response, session: object) => void;
+
+export function sessionAudit(logger: Pick<Logger, 'info'>): SessionAuditor {
+  return (request, response, session) => logger.info({ ...lineOf(request, response), session }, 'audit');
+}
+
+/** Returns whether a request is to change something. A WebSocket is always a GET. */
+function isWrite(method: string, response: Response): boolean {
+  if (!reading.includes(method)) return true;
+  const { writes = false, isOpen = false } = endpointOf(response) ?? {};
+  // The end of a session has been logged.
+  return writes && !isOpen && response.statusCode !== 101;
 }
 
 function isOfSomebody(response: Response): boolean {

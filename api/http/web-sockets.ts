@@ -14,17 +14,13 @@ const closeTimeoutMs = 10_000;
  * limits and errors are handled by the same code. A route calls accept() to complete the upgrade.
  */
 export class WebSockets {
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
+  readonly #logs = webSocketServer(1024);
+  /** Connections that receive data. */
+  readonly #sessions = webSocketServer(64 * 1024);
   /** Long polls: plain requests that stay open, and end together with the WebSockets. */
   readonly longPolls = new LongPolls();
   readonly #closing = new AbortController();
   readonly #upgrading = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
-
-  constructor() {
-    // With this listener, ws does not respond to an invalid handshake itself: accept() throws, and the response is
-    // JSON.
-    this.#server.on('wsClientError', () => undefined);
-  }
 
   attach(server: Server, app: RequestListener): void {
     server.on('upgrade', (request, socket: Socket, head) => {
@@ -45,13 +41,18 @@ export class WebSockets {
   }
 
   /** Accepts a WebSocket connection. @throws UpgradeRequired for a plain request or an invalid handshake */
-  accept(request: IncomingMessage, response: ServerResponse): { webSocket: WebSocket; socket: Socket } {
+  accept(
+    request: IncomingMessage,
+    response: ServerResponse,
+    kind: 'log' | 'session' = 'log',
+  ): { webSocket: WebSocket; socket: Socket } {
     const upgrading = this.#upgrading.get(request);
     if (!upgrading)
       throw new UpgradeRequired('this address accepts only WebSocket connections. Connect with a WebSocket client');
     const { socket, head } = upgrading;
     const accepted: WebSocket[] = [];
-    this.#server.handleUpgrade(request, socket, head, (webSocket) => accepted.push(webSocket));
+    const server = kind === 'log' ? this.#logs : this.#sessions;
+    server.handleUpgrade(request, socket, head, (webSocket) => accepted.push(webSocket));
     const [webSocket] = accepted;
     if (!webSocket)
       throw new UpgradeRequired(
@@ -73,13 +74,23 @@ export class WebSockets {
   close(): void {
     this.longPolls.close();
     this.#closing.abort();
-    for (const client of this.#server.clients) {
+    for (const client of this.#logs.clients) {
       client.close(serviceRestart, 'the server is restarting. Reconnect; use ?from= to continue a log');
+    }
+    for (const client of this.#sessions.clients) {
+      client.close(serviceRestart, 'the server is restarting, which ends the session. Start it again');
     }
   }
 
   /** Terminates the remaining connections. */
   terminate(): void {
-    for (const client of this.#server.clients) client.terminate();
+    for (const client of [...this.#logs.clients, ...this.#sessions.clients]) client.terminate();
   }
+}
+
+function webSocketServer(maxPayload: number): WebSocketServer {
+  const server = new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
+  // With this listener, ws does not respond to an invalid handshake itself: accept() throws, and the response is JSON.
+  server.on('wsClientError', () => undefined);
+  return server;
 }

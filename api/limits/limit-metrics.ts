@@ -2,7 +2,16 @@ import { Counter, type Registry } from 'prom-client';
 
 /** Limits of this folder, as values of the metric's label. */
 export type LimitName =
-  'memory' | 'checks' | 'writes' | 'written-bytes' | 'viewers' | 'streams' | 'groups' | 'repositories' | 'texts';
+  | 'memory'
+  | 'checks'
+  | 'writes'
+  | 'written-bytes'
+  | 'viewers'
+  | 'streams'
+  | 'sessions'
+  | 'groups'
+  | 'repositories'
+  | 'texts';
 
 /** Counts the requests that a limit refused. */
 export interface LimitMetrics {

@@ -11,7 +11,7 @@ export interface ViewerLimits {
 
 /** A kind of stream, in metrics and messages. */
 interface StreamKind {
-  limit: LimitName & ('viewers' | 'streams');
+  limit: LimitName & ('viewers' | 'streams' | 'sessions');
   gauge: string;
   help: string;
   ofAccount: (perAccount: number) => string;
@@ -36,6 +36,23 @@ export const EVENT_STREAMS: StreamKind & { limits: ViewerLimits } = {
   help: 'Open streams of server-sent events',
   ofAccount: (perAccount) => `you have ${perAccount} event streams open, the limit of one account`,
   ofAll: 'too many event streams are open',
+};
+
+/** Each shell session or forwarded connection holds at most a window of data in each direction. */
+export const SHELL_SESSIONS: StreamKind & { limits: ViewerLimits } = {
+  limits: { total: 128, perAccount: 24 },
+  limit: 'sessions',
+  gauge: 'coppice_api_shell_sessions',
+  help: 'Open shell sessions and forwarded connections',
+  ofAccount: (perAccount) => `you have ${perAccount} shells and forwarded connections open, the limit of one account`,
+  ofAll: 'too many shells and forwarded connections are open',
+};
+
+/** The same sessions, counted by the group of their environment. */
+export const SHELL_SESSIONS_OF_GROUP: typeof SHELL_SESSIONS = {
+  ...SHELL_SESSIONS,
+  limits: { total: Infinity, perAccount: 48 },
+  ofAccount: (perGroup) => `the group has ${perGroup} shells and forwarded connections open, the limit of one group`,
 };
 
 const retryAfterSeconds = 10;

@@ -83,6 +83,9 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/build/logs', status: 404 },
   // The environment has no service.
   { method: 'get', path: '/api/environment/acme.shop-main/services/web/logs', status: 404 },
+  // This installation has no shells, which shell/routes.test.ts verifies.
+  { method: 'get', path: '/api/environment/acme.shop-main/services/web/exec', status: 403 },
+  { method: 'get', path: '/api/environment/acme.shop-main/services/web/port-forward?port=80', status: 403 },
   { method: 'delete', path: '/api/repository/acme.shop/reusable/base', status: 202 },
   { method: 'post', path: '/api/user/tokens', body: apiToken, status: 201 },
   // The user has no token of this name.

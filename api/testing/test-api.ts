@@ -81,6 +81,7 @@ export class TestApi {
     tester?: AppOptions['tester'],
     streamClock?: AppOptions['clock'],
     clusterReads?: AppOptions['clusterReads'],
+    podStreams?: AppOptions['podStreams'],
   ) {
     const now = () => this.now;
     this.cluster = new FakeCluster(clock);
@@ -101,6 +102,7 @@ export class TestApi {
         now,
         clock: streamClock,
         ...(clusterReads && { clusterReads }),
+        ...(podStreams && { podStreams }),
       }),
     );
     verifyDeclarations(this.app);

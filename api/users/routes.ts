@@ -95,10 +95,12 @@ export interface UserRoutesOptions {
   apiTokens: ApiTokens;
   /** Whether browsers reach this API over TLS. */
   isHttps: boolean;
+  /** Whether this installation permits shells. */
+  hasShell: boolean;
 }
 
 export function userRoutes(options: UserRoutesOptions): Endpoint[] {
-  const { users, accounts, administration, sessions, apiTokens, isHttps } = options;
+  const { users, accounts, administration, sessions, apiTokens, isHttps, hasShell } = options;
   return [
     endpoint({
       method: 'post',
@@ -125,7 +127,8 @@ export function userRoutes(options: UserRoutesOptions): Endpoint[] {
       // Read from the API server: the caller may have just created a token at another replica.
       run: async ({ caller: { user, reach, apiToken } }) => {
         const current = (await users.read(user.name)) ?? user;
-        const view = userView(current, !reach && administration.isAdministrator(current));
+        const isAdministrator = !reach && administration.isAdministrator(current);
+        const view = { ...userView(current, isAdministrator), ...(hasShell && { shell: true as const }) };
         // A restricted token does not see other tokens.
         return reach ? { ...view, apiTokens: view.apiTokens.filter(({ Name }) => Name === apiToken) } : view;
       },

@@ -36,6 +36,7 @@ interface UserConfig {
   oidc?: OidcConfig;
   ownOrigin: string;
   limits: RateLimits;
+  shell: { isEnabled: boolean };
 }
 
 export interface UserServicesOptions {
@@ -89,7 +90,10 @@ export function userServices(options: UserServicesOptions): {
         oidcPath: config.oidc && OIDC_LOGIN_PATH,
         ownOrigin: config.ownOrigin,
       }),
-      ...userRoutes({ users, accounts, administration, sessions, apiTokens, isHttps: isHttps(config) }),
+      ...userRoutes({
+        ...{ users, accounts, administration, sessions, apiTokens },
+        ...{ isHttps: isHttps(config), hasShell: config.shell.isEnabled },
+      }),
       ...sessionRoutes({ sessions }),
       ...signInRoutes({
         ...{ accounts, users, sessions, attempts, ownOrigin: config.ownOrigin },

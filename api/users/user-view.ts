@@ -7,6 +7,7 @@ export const userViewSchema = z
   .object({
     email: z.string(),
     apiTokens: z.array(apiTokenViewSchema),
+    shell: z.literal(true).optional().meta({ description: 'Extension: whether this installation permits shells.' }),
     administrator: z.literal(true).optional().meta({ description: 'Extension: whether the user manages accounts.' }),
   })
   .meta({ id: 'User' });

@@ -3,6 +3,8 @@ import type {
   EnvironmentChange,
   EnvironmentFilter,
   EnvironmentRequest,
+  ExecRequest,
+  ForwardRequest,
   Installation,
   Kind,
   LogQuery,
@@ -13,7 +15,10 @@ import type {
 import { listedOf } from '../listed.ts';
 import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
 import type { Client, Method } from './client.ts';
+import type { Io } from '../io.ts';
 import { changes } from './events.ts';
+import { execInPod } from './exec.ts';
+import { forwardPorts } from './forward.ts';
 import { textOf } from './http.ts';
 import { endOfLog, followLog } from './log.ts';
 import type {
@@ -34,9 +39,11 @@ import type {
 export class RestInstallation implements Installation {
   readonly name: string;
   readonly #client: Client;
+  readonly #io: Io;
 
-  constructor(client: Client) {
+  constructor(client: Client, io: Io) {
     this.#client = client;
+    this.#io = io;
     this.name = client.target.url;
   }
 
@@ -110,6 +117,14 @@ export class RestInstallation implements Installation {
     return { applies: true, variables };
   }
 
+  exec(id: string, request: ExecRequest): Promise<number> {
+    return execInPod(this.#client, this.#io, id, request);
+  }
+
+  forward(id: string, request: ForwardRequest): Promise<void> {
+    return forwardPorts(this.#client, this.#io, id, request, endOfProcess());
+  }
+
   async readLog(id: string, { service, build, tail, follow }: LogQuery, reader: LogReader): Promise<void> {
     const client = this.#client;
     const path =
@@ -172,3 +187,10 @@ const endpoints: Readonly<Record<EnvironmentRequest['name'], readonly [method: M
   ttl: ['POST', '/ttl'],
   approve: ['POST', '/approve'],
 };
+
+/** Returns a signal for Ctrl-C and SIGTERM, which end a command that otherwise runs forever. */
+function endOfProcess(): AbortSignal {
+  const ended = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ended.abort());
+  return ended.signal;
+}

@@ -22,6 +22,8 @@ import type {
   EnvironmentChange,
   EnvironmentFilter,
   EnvironmentRequest,
+  ExecRequest,
+  ForwardRequest,
   Installation,
   Kind,
   LogQuery,
@@ -33,6 +35,7 @@ import { note, type Io } from '../io.ts';
 import type { Given } from '../session.ts';
 import { environmentChanges } from './changes.ts';
 import { KubectlCluster } from './cluster.ts';
+import { execByKubectl, forwardByKubectl } from './connections.ts';
 import { translated } from './errors.ts';
 import { Kubectl } from './kubectl.ts';
 import { Objects } from './objects.ts';
@@ -220,6 +223,14 @@ export class KubectlInstallation implements Installation {
       }
       await readServiceLog(this.#kubectl, await this.#objects.environment(id), { service, ...query }, reader);
     });
+  }
+
+  exec(id: string, request: ExecRequest): Promise<number> {
+    return translated(async () => execByKubectl(this.#kubectl, await this.#objects.environment(id), request));
+  }
+
+  forward(id: string, request: ForwardRequest): Promise<void> {
+    return translated(async () => forwardByKubectl(this.#kubectl, await this.#objects.environment(id), request));
   }
 
   endOfBuildLog(id: string, build: number | undefined): Promise<string[]> {

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { CliError, codeOf } from '../errors.ts';
+import { CliError, codeOf, EXIT } from '../errors.ts';
 import { note, type Io } from '../io.ts';
 import type { Given } from '../session.ts';
 import { ErrorOutput, refusalOf } from './refusal.ts';
@@ -44,6 +44,21 @@ export class Kubectl {
     if (rest !== '') yield rest;
   }
 
+  /** Runs kubectl with the standard streams of this process, and returns its exit code. @throws CliError */
+  async inherit(args: readonly string[]): Promise<number> {
+    const options = { env: this.#io.env, cwd: this.#io.folder, stdio: 'inherit' } as const;
+    const child = spawn('kubectl', [...this.#flags, ...args], options);
+    const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
+    const forget = endWith(() => child.kill());
+    try {
+      await started(child);
+      // A signal ended it.
+      return (await exitCode) ?? EXIT.failed;
+    } finally {
+      forget();
+    }
+  }
+
   async *#output(args: readonly string[], { input, signal }: KubectlOptions): AsyncGenerator<string> {
     const { child, exitCode } = await this.#start(args);
     const stop = () => child.kill();
@@ -73,15 +88,7 @@ export class Kubectl {
     const exitCode = new Promise<number | null>((resolve) => child.once('close', resolve));
     // If kubectl ends before it has read its input, its exit reports the reason.
     child.stdin.on('error', () => undefined);
-    try {
-      await once(child, 'spawn');
-    } catch (error) {
-      const isMissing = codeOf(error) === 'ENOENT';
-      const why = isMissing
-        ? 'kubectl was not found. Install it in a folder of PATH'
-        : `kubectl cannot be run: ${String(error)}`;
-      throw new CliError(why, undefined, { cause: error });
-    }
+    await started(child);
     return { child, exitCode };
   }
 
@@ -101,6 +108,19 @@ export class Kubectl {
     }
     take(rest);
     return output.report;
+  }
+}
+
+/** @throws CliError if the program cannot be run */
+async function started(child: ChildProcess): Promise<void> {
+  try {
+    await once(child, 'spawn');
+  } catch (error) {
+    const isMissing = codeOf(error) === 'ENOENT';
+    const why = isMissing
+      ? 'kubectl was not found. Install it in a folder of PATH'
+      : `kubectl cannot be run: ${String(error)}`;
+    throw new CliError(why, undefined, { cause: error });
   }
 }
 

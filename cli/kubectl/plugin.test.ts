@@ -347,3 +347,37 @@ test('shows at once what a login of kubectl asks for', async () => {
   const { code, err } = await run('group', 'list');
   expect([code, err]).toEqual([0, 'To sign in, open https://login.example and enter the code ABC\n']);
 });
+
+describe('connects to a ready pod of a service', () => {
+  const podOf = (name: string, ready: boolean) => ({
+    metadata: { name, namespace: 'env-shop-main--acme' },
+    status: {
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+      containerStatuses: [{ name: 'web', state: { running: {} } }],
+    },
+  });
+  const pod = ['--namespace=env-shop-main--acme', 'pod/web-2'];
+  beforeEach(() => {
+    kubectl.state.objects['pods'] = [podOf('web-1', false), podOf('web-2', true)];
+  });
+
+  test('by kubectl exec, and returns its exit code', async () => {
+    kubectl.state.exitCode = 7;
+    expect(await run('exec', 'acme.shop-main', 'web', '--', 'ls', '-l')).toEqual({ code: 7, out: '', err: '' });
+    const options = ['--stdin=true', '--tty=false', '--container=web', '--quiet'];
+    expect(namedCalls('exec')).toEqual([['exec', ...options, ...pod, '--', 'ls', '-l']]);
+    const selector = `coppice.dev/environment-uid=${main.metadata.uid},coppice.dev/service=web`;
+    expect(kubectl.calls).toContainEqual(expect.arrayContaining(['get', 'pods', `--selector=${selector}`]));
+  });
+
+  test('by kubectl port-forward', async () => {
+    expect((await run('port-forward', 'acme.shop-main', 'web', '1234:80', ':81')).code).toBe(0);
+    expect(namedCalls('port-forward')).toEqual([['port-forward', ...pod, '1234:80', ':81']]);
+  });
+
+  test('and reports a missing service or pod', async () => {
+    expect((await run('exec', 'acme.shop-main', 'wbe')).err).toContain('Did you mean web?');
+    kubectl.state.objects['pods'] = [];
+    expect((await run('exec', 'acme.shop-main', 'web')).err).toContain('no pod of the service web runs now');
+  });
+});

@@ -38,7 +38,8 @@ export async function readServiceLog(
   }
 }
 
-function requireService(environment: Environment, service: string): void {
+/** @throws CliError if the environment has no such service */
+export function requireService(environment: Environment, service: string): void {
   const names = (environment.status?.services ?? []).map(({ name }) => name);
   if (names.includes(service)) return;
   throw new CliError(`${formatId(idOf(environment))} has no service ${service}. ${hintOf(service, names)}`);

@@ -31,9 +31,17 @@ const { values, positionals } = parseArgs({
     ...{ patch: { type: 'string' }, filename: { type: 'string' }, selector: { type: 'string' } },
     ...{ tail: { type: 'string' }, follow: { type: 'string' }, 'max-log-requests': { type: 'string' } },
     ...{ context: { type: 'string' }, kubeconfig: { type: 'string' } },
+    ...{
+      stdin: { type: 'string' },
+      tty: { type: 'string' },
+      container: { type: 'string' },
+      quiet: { type: 'boolean' },
+    },
   },
 });
 const [verb, resource = '', name, ...others] = positionals;
+// What follows is a command or ports.
+if (verb === 'exec' || verb === 'port-forward') process.exit(state.exitCode ?? 0);
 if (others.length > 0) fail(`error: too many arguments: ${others.join(' ')}`);
 const { namespace } = values;
 const found = (state.objects[resource] ?? []).filter(

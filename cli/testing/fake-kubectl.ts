@@ -19,6 +19,8 @@ export interface FakeState {
   /** What each call writes to standard error first. */
   notice?: string;
   log?: string;
+  /** Of `exec` and `port-forward`. */
+  exitCode?: number;
 }
 
 /** A kubectl in a folder of its own, which a test puts on the PATH. */

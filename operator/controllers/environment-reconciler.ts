@@ -103,6 +103,7 @@ export function createEnvironmentReconciler(
     onRestored: recordRestored(context.events),
     pullSecret: pullSecrets(context),
     membersAccess: membersAccess(context),
+    apiAccess: apiAccess(context),
   });
   const imageBuilder = createImageBuilds(context, builders, queues);
   const log = new BuildLog(logs);
@@ -211,6 +212,14 @@ function membersAccess({ caches, config }: OperatorContext): EnvironmentNamespac
     const group = caches.groups.get(id.group);
     return role === undefined || !group ? undefined : { role, members: group.spec.members };
   };
+}
+
+/** Returns the access of the API to the services of an environment, by which it opens shells. */
+function apiAccess({ config }: OperatorContext): EnvironmentNamespaceSettings['apiAccess'] {
+  const { environmentApiRole: role, environmentApiForks: withForks, apiServiceAccount: name } = config.groups;
+  const serviceAccount = { namespace: config.systemNamespace, name };
+  return ({ isTrusted }) =>
+    role === undefined ? undefined : { role, ...((isTrusted || withForks) && { serviceAccount }) };
 }
 
 function createImageBuilds(context: OperatorContext, builders: BuilderPool, queues: BuildQueues): ImageBuilder {

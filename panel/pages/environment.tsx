@@ -7,6 +7,7 @@ import { currentTab, Tabs } from '../components/tabs.tsx';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { useQuery, useTitle } from '../state/page.ts';
 import { useResource } from '../state/resource.ts';
+import { session } from '../state/session.ts';
 import { shownState } from '../view/shown-state.ts';
 import { Approval } from './environment/approval.tsx';
 import { Builds } from './environment/builds.tsx';
@@ -15,6 +16,7 @@ import { Head } from './environment/head.tsx';
 import { EnvironmentLogs } from './environment/logs.tsx';
 import { Services } from './environment/services.tsx';
 import { EnvironmentSettings } from './environment/settings.tsx';
+import { Shell } from './environment/shell.tsx';
 import { Tests } from './environment/tests.tsx';
 import { Variables } from './environment/variables.tsx';
 import { WhyCard } from './environment/why-card.tsx';
@@ -37,11 +39,13 @@ function Environment({ id }: { id: string }): JSX.Element {
     environment ? `${repository.replace('.', '/')} ${ref}` : id,
     environment && shownState({ status: environment.status, health: environment.health }),
   );
+  const hasShell = session.value.kind === 'signed-in' && session.value.user.shell === true;
   const tabs = [
     { id: 'logs', text: 'Logs', href: hrefWith({ tab: undefined }) },
     { id: 'events', text: 'Events', href: environmentPage(id, 'events') },
     { id: 'variables', text: 'Variables', href: environmentPage(id, 'variables') },
     { id: 'tests', text: 'Tests', href: environmentPage(id, 'tests') },
+    ...(hasShell ? [{ id: 'shell', text: 'Shell', href: environmentPage(id, 'shell') }] : []),
     { id: 'settings', text: 'Settings', href: environmentPage(id, 'settings') },
   ];
   const tab = currentTab(tabs, query['tab']);
@@ -72,6 +76,7 @@ function Environment({ id }: { id: string }): JSX.Element {
         {tab === 'events' && <Events id={id} />}
         {tab === 'variables' && <Variables environment={environment} />}
         {tab === 'tests' && <Tests environment={environment} />}
+        {tab === 'shell' && <Shell environment={environment} />}
         {tab === 'settings' && <EnvironmentSettings environment={environment} />}
       </div>
     </div>

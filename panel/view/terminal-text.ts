@@ -25,7 +25,7 @@ export function readTerminalText(line: string): TerminalText {
   const ranges = sequenceRanges(line);
   if (ranges.length === 0) return { text: stripControls(line) };
   const parts: StyledPart[] = [];
-  let state: State = {};
+  let state: TextState = {};
   let end = 0;
   const add = (to: number) => {
     const text = stripControls(line.slice(end, to));
@@ -47,7 +47,8 @@ export function readTerminalText(line: string): TerminalText {
   return parts.some(({ style }) => style !== '') ? { text, parts } : { text };
 }
 
-interface State {
+/** How text is shown. */
+export interface TextState {
   isBold?: boolean;
   isFaint?: boolean;
   isItalic?: boolean;
@@ -59,7 +60,7 @@ interface State {
 }
 
 /** Returns the state after the codes of a sequence. Codes for hidden or blinking text and unknown codes have no effect. */
-function after(before: State, codes: readonly number[]): State {
+function after(before: TextState, codes: readonly number[]): TextState {
   let state = before;
   for (let index = 0; index < codes.length; index += 1) {
     const code = codes[index] ?? 0;
@@ -72,7 +73,7 @@ function after(before: State, codes: readonly number[]): State {
   return state;
 }
 
-const switches: Readonly<Record<number, State>> = {
+const switches: Readonly<Record<number, TextState>> = {
   1: { isBold: true },
   2: { isFaint: true },
   3: { isItalic: true },
@@ -86,7 +87,7 @@ const switches: Readonly<Record<number, State>> = {
   49: { background: undefined },
 };
 
-function afterCode(state: State, code: number): State {
+function afterCode(state: TextState, code: number): TextState {
   if (code === 0) return {};
   if (code >= 30 && code <= 37) return { ...state, colour: code - 30 };
   if (code >= 90 && code <= 97) return { ...state, colour: code - 82 };
@@ -102,7 +103,8 @@ function extendedColour([kind, ...values]: readonly number[]): { colour: number 
   return { colour: undefined, length: 0 };
 }
 
-function ofPalette(index: number): number | undefined {
+/** Returns the nearest of the 16 colours to one of the palette of 256. */
+export function ofPalette(index: number): number | undefined {
   if (index < 16) return index;
   if (index > 255) return undefined;
   if (index >= 232) return index < 250 ? 8 : 7;
@@ -114,7 +116,8 @@ function ofPalette(index: number): number | undefined {
 const half = 128;
 const bright = 208;
 
-function ofRgb(red: number, green: number, blue: number): number {
+/** Returns the nearest of the 16 colours. */
+export function ofRgb(red: number, green: number, blue: number): number {
   const max = Math.max(red, green, blue);
   if (max < half / 2) return 8;
   // A channel counts if it is at least half of the strongest one.
@@ -123,7 +126,7 @@ function ofRgb(red: number, green: number, blue: number): number {
 }
 
 /** Names CSS classes. A background replaces the text's colour: both together could be unreadable. */
-function styleOf({ isBold, isFaint, isItalic, isUnderlined, isInverse, colour, background }: State): string {
+export function styleOf({ isBold, isFaint, isItalic, isUnderlined, isInverse, colour, background }: TextState): string {
   const filled = background ?? (isInverse === true ? (colour ?? 7) : undefined);
   const names = [
     isBold === true && 'ansi-bold',

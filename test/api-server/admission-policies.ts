@@ -37,7 +37,7 @@ const policyTypes = [
 export async function rendered(template: string, namespace: string, builders: string): Promise<KubernetesObject[]> {
   const { helm } = await findCommandLineTools(startProgress());
   const home = await mkdtemp(join(tmpdir(), 'helm-'));
-  const values = ['registry.address=r.example.com', `builder.namespace=${builders}`];
+  const values = ['registry.address=r.example.com', `builder.namespace=${builders}`, 'environments.shell.enabled=true'];
   const chart = join(REPOSITORY_ROOT, 'charts/coppice');
   const options = ['--namespace', namespace, '--show-only', `templates/${template}`];
   const text = await run(helm, ['template', 'coppice', chart, ...options, ...values.flatMap((one) => ['--set', one])], {

@@ -36,9 +36,9 @@ const podOf = (spec: object) => objectOf(Pod, builders, { spec: podSpec({ ...bui
 const withBuilder = (securityContext: object) =>
   operator.create(Pod, podOf({ containers: [{ ...confined, securityContext }] }));
 const bindingAt = (namespace: string, name: string) => ({ namespace, name });
-function bind(namespace: string, name: string, role: string) {
+function bind(namespace: string, name: string, role: string, ...subjects: object[]) {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role };
-  return operator.create(RoleBinding, objectOf(RoleBinding, namespace, { roleRef }, { name }));
+  return operator.create(RoleBinding, objectOf(RoleBinding, namespace, { roleRef, subjects }, { name }));
 }
 const namespaceOf = (name: string, labels: Record<string, string>) =>
   ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }) satisfies KubernetesObject;
@@ -164,6 +164,24 @@ describe('the operator is refused', () => {
       () => bind(groups, 'members', 'coppice-environment-member'),
     ],
     ['the role of an environment’s members elsewhere', () => bind(others, 'members', 'coppice-environment-member')],
+    ['the API to another role in an environment', () => bind(environment, 'api', 'coppice-environment-member')],
+    ['the API’s role in a group’s namespace', () => bind(groups, 'api', 'coppice-environment-api')],
+    ['the API’s role elsewhere', () => bind(others, 'api', 'coppice-environment-api')],
+    ['the API’s role by another name', () => bind(environment, 'members', 'coppice-environment-api')],
+    [
+      'the API’s role for somebody else',
+      () => {
+        const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'mallory' };
+        return bind(environment, 'api', 'coppice-environment-api', subject);
+      },
+    ],
+    [
+      'the API’s role for its own ServiceAccount',
+      () => {
+        const subject = { kind: 'ServiceAccount', namespace: 'coppice-system', name: 'coppice-operator' };
+        return bind(environment, 'api', 'coppice-environment-api', subject);
+      },
+    ],
     ['a role elsewhere', () => bind(environment, 'api', 'coppice-group-api')],
     ['a role in a group’s namespace that lost its label', () => bind(lost, 'api', 'coppice-group-api')],
     [

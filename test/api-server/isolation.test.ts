@@ -65,6 +65,7 @@ async function startOperator(): Promise<typeof operator> {
       defaultLimits: { memory: '1Gi' },
     },
     membersAccess: () => ({ role: 'coppice-environment-member', members: ['ann@example.com'] }),
+    apiAccess: () => undefined,
     onRestored: (_scope, what) => void restored.push(what),
     pullSecret: ({ labels }) =>
       Promise.resolve({

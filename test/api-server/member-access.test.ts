@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENVIRONMENT_REQUESTS, requestAnnotation } from '../../crds/requests.ts';
+import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { HttpTransport } from '../../kubernetes/http-transport.ts';
 import { resourcePath } from '../../kubernetes/resource-path.ts';
-import { apiVersionOf, RoleBinding, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
+import {
+  apiVersionOf,
+  Namespace,
+  RoleBinding,
+  type KubernetesObject,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
 import { rendered } from './admission-policies.ts';
 import {
   createNamespace,
@@ -42,6 +49,8 @@ let own: string;
 let other: string;
 /** The namespace of an environment of her group. */
 let environment: string;
+/** The namespace of another one, with the labels that Coppice gives it. */
+const labelled = `env-${suffix}`;
 const made: [ResourceType, string][] = [];
 const users = new Map<string, HttpTransport>();
 
@@ -130,6 +139,13 @@ beforeAll(async () => {
   await bind(own, ann, `${suffix}-group-member`);
   await bind(own, api, `${suffix}-api`);
   await bind(environment, ann, `${suffix}-environment-member`);
+  const ofCoppice = { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: suffix };
+  await client.create(Namespace, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: labelled, labels: ofCoppice },
+  });
+  for (const namespace of [environment, labelled]) await bind(namespace, api, `${suffix}-environment-api`);
   for (const role of ['view', 'edit', 'admin']) await bind(own, `${role}-${suffix}`, role);
   await eventually(async () => {
     const [member, editor] = await Promise.allSettled([
@@ -148,7 +164,7 @@ afterAll(async () => {
     await client.patch(type, { namespace, name: 'shop' }, { metadata: { finalizers: null } });
     await deleteNamespace(client, namespace);
   }
-  await deleteNamespace(client, environment);
+  for (const namespace of [environment, labelled]) await deleteNamespace(client, namespace);
   await deleteWidgetType(client, type);
   for (const one of [client, ...users.values()]) one.close();
 });
@@ -308,6 +324,34 @@ test('lets the API approve as any account', async () => {
   await expect(
     patch(api, { metadata: { annotations: { [requestAnnotation('approve')]: value } } }),
   ).resolves.toBeDefined();
+});
+
+describe('the API in the namespace of an environment', () => {
+  const connect = (namespace: string, pod: string, how: string) =>
+    send(api, 'POST', `${core('pods', namespace)}/${pod}/${how}`, undefined, undefined, { command: 'sh', ports: 80 });
+
+  test.each(['exec', 'portforward'])('connects to pods of services by %s', async (how) => {
+    await expect(connect(labelled, 'web-7d4b9-abcde', how)).rejects.toMatchObject({ code: 404 });
+    await expect(connect(labelled, 'build-1-7d4b9-abcde', how)).rejects.toMatchObject({ code: 404 });
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['pods of builds', () => connect(labelled, 'build-1-abcde', 'exec')],
+    ['ports of pods of builds', () => connect(labelled, 'build-12-abcde', 'portforward')],
+    ['pods where Coppice has not labelled the namespace', () => connect(environment, 'web-1', 'exec')],
+  ])('does not connect to %s, although its role permits it', async (_what, act) => {
+    await expect(act()).rejects.toThrow(`ValidatingAdmissionPolicy '${suffix}-api-connections'`);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['connect elsewhere', () => connect(own, 'web-1', 'exec')],
+    ['attach', () => connect(labelled, 'web-1', 'attach')],
+    ['reach a pod by the API server', () => send(api, 'GET', `${core('pods', labelled)}/web-1/proxy/`)],
+    ['read Secrets', () => send(api, 'GET', core('secrets', labelled))],
+    ['read a log', () => send(api, 'GET', `${core('pods', labelled)}/web-1/log`)],
+  ])('cannot %s', async (_what, act) => {
+    await expect(act()).rejects.toMatchObject({ code: 403 });
+  });
 });
 
 test('lets the API change only requests', async () => {

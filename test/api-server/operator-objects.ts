@@ -9,6 +9,7 @@ import { fileObject, valuesObject } from '../../operator/kinds/environment/revis
 import {
   environmentNamespaceObject,
   isolationObjects,
+  apiBinding,
   membersBinding,
 } from '../../operator/services/isolation/isolation-objects.ts';
 import { ownedLabels } from '../../operator/kinds/environment/scope/owned-labels.ts';
@@ -88,6 +89,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
     key,
     ...isolationObjects(owned, settings),
     membersBinding(owned, { role: 'coppice-environment-member', members: ['ada@example.com'] }),
+    apiBinding(owned, { role: 'coppice-environment-api', serviceAccount: roles.apiServiceAccount }),
     denyAll(store, groupLabels(name)),
   ];
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { memoryBudget } from '../../api/limits/memory-budget.ts';
-import { EVENT_STREAMS, LOG_STREAMS, viewers } from '../../api/limits/viewers.ts';
+import { EVENT_STREAMS, LOG_STREAMS, SHELL_SESSIONS, viewers } from '../../api/limits/viewers.ts';
 import { requestMetrics } from '../../api/http/request-metrics.ts';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
@@ -35,6 +35,7 @@ function exported(): { name: string; type: string; labels: string[] }[] {
   memoryBudget(1, registry);
   viewers(LOG_STREAMS, ofLimits, registry);
   viewers(EVENT_STREAMS, ofLimits, registry);
+  viewers(SHELL_SESSIONS, ofLimits, registry);
   requestMetrics(registry, Date.now);
   const ofTester = new Registry();
   testerMetrics(ofTester, { waiting: 0, atWork: 0 } as never);

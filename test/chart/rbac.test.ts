@@ -31,7 +31,7 @@ function faults({ apiGroups, resources, resourceNames = [], verbs }: Rule): stri
   ];
 }
 
-test('has no role with `*`, access into pods, or the right to escalate', async () => {
+test('has no role with `*` or the right to escalate, and one with access into pods', async () => {
   const objects = await renderObjects(ALL_VALUES);
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const names = roles.map(({ metadata }) => metadata.name);
@@ -42,7 +42,15 @@ test('has no role with `*`, access into pods, or the right to escalate', async (
       .flatMap(faults)
       .map((fault) => `${role.metadata.name}: ${fault}`),
   );
-  expect(found).toEqual([]);
+  // Bound in the namespaces of trusted environments only (kinds/environment/namespace).
+  expect(found).toEqual(['pods/exec', 'pods/portforward'].map((fault) => `coppice-environment-api: ${fault}`));
+});
+
+test('has no role with access into pods while shells are turned off', async () => {
+  const environments = { ...ALL_VALUES.environments, shell: { enabled: false } };
+  const names = (await renderObjects({ ...ALL_VALUES, environments })).map(({ metadata }) => metadata.name);
+  expect(names).toContain('coppice-group-api');
+  expect(names.filter((name) => /environment-api|api-connections/.test(name))).toEqual([]);
 });
 
 test('lets the API get each object that it changes or deletes, because it first reads the owner', async () => {

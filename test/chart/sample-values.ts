@@ -70,6 +70,7 @@ export const ALL_VALUES = {
     url: 'https://env.example.com',
     tls: { clusterIssuer: 'dns', wildcard: { clusterIssuer: 'dns' } },
     volumes: { storageClass: 'fast' },
+    shell: { enabled: true },
     platform: 'linux/amd64',
     scheduling,
   },

@@ -255,6 +255,7 @@ function chartValues(
     environments: {
       url: 'http://env.localhost:8080',
       ...{ rolloutDeadlineSeconds: 90, imageDeadlineSeconds: 60, maxPerGroup: 10_000 },
+      shell: { enabled: true },
     },
     ingress: { controllerNamespace: 'traefik' },
     sources: {

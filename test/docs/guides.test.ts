@@ -46,6 +46,7 @@ const partWords = {
   'images from CI': 680,
   'approval of forks': 950,
   'access to environments': 1241,
+  'shells and forwarded ports': 1250,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);

@@ -97,6 +97,10 @@ groups:
   {{- end }}
   apiRole: coppice-group-api
   apiServiceAccount: coppice-api
+  {{- if .Values.environments.shell.enabled }}
+  environmentApiRole: coppice-environment-api
+  environmentApiForks: {{ .Values.environments.shell.forks }}
+  {{- end }}
 buildLogs: {{- toYaml .Values.buildLogs | nindent 2 }}
 workers: {{ .Values.operator.workers }}
 limits: {{- toYaml .Values.operator.limits | nindent 2 }}

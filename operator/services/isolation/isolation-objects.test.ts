@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { NetworkPolicy } from '../../../kubernetes/resource-type.ts';
-import { environmentNamespaceObject, isolationObjects, membersBinding } from './isolation-objects.ts';
+import { apiBinding, environmentNamespaceObject, isolationObjects, membersBinding } from './isolation-objects.ts';
 import { DEFAULT_EGRESS } from '../../shared/testing/default-egress.ts';
 
 const objects = isolationObjects((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), {
@@ -33,6 +33,22 @@ test('binds members to the role by their addresses', () => {
     roleRef: { kind: 'ClusterRole', name: 'environment-member' },
     subjects: [{ kind: 'User', name: 'ann@example.com' }],
   });
+});
+
+test.each<[string, { namespace: string; name: string } | undefined, object[]]>([
+  [
+    'its ServiceAccount',
+    { namespace: 'system', name: 'api' },
+    [{ kind: 'ServiceAccount', namespace: 'system', name: 'api' }],
+  ],
+  ['nobody', undefined, []],
+])('binds the role of the API to %s', (_what, serviceAccount, subjects) => {
+  const binding = apiBinding((name) => ({ name, namespace: 'env-x', labels: {} }), {
+    role: 'environment-api',
+    serviceAccount,
+  });
+  expect(binding).toMatchObject({ metadata: { name: 'api' }, roleRef: { name: 'environment-api' } });
+  expect(binding.subjects).toEqual(subjects);
 });
 
 test('permits nothing in or out by default', () => {

@@ -43,6 +43,27 @@ export interface MembersAccess {
   members: readonly string[];
 }
 
+/** The role that the API has in the environment's namespace, and its ServiceAccount; absent: it may not use the role now. */
+export interface ApiAccess {
+  role: string;
+  serviceAccount?: { namespace: string; name: string } | undefined;
+}
+
+/**
+ * Returns the RoleBinding that lets the API connect to the services. It remains without a subject when the code is no
+ * longer trusted.
+ */
+export function apiBinding(owned: Owned, { role, serviceAccount }: ApiAccess): RoleBinding {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata: owned('api'),
+    roleRef: { apiGroup, kind: 'ClusterRole', name: role },
+    subjects: serviceAccount ? [{ kind: 'ServiceAccount', ...serviceAccount }] : [],
+  };
+}
+
 /** Returns the RoleBinding that lets the members of the group read the workloads and their logs. */
 export function membersBinding(owned: Owned, { role, members }: MembersAccess): RoleBinding {
   const apiGroup = 'rbac.authorization.k8s.io';

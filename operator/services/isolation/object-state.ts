@@ -35,7 +35,7 @@ const apiVersions = {
 
 /** Shared strings for common names: JSON.parse creates a new one for each object. */
 const sharedNames = new Map(
-  ['default-deny', 'services', 'builds', 'environment', 'members'].map((name) => [name, name]),
+  ['default-deny', 'services', 'builds', 'environment', 'members', 'api'].map((name) => [name, name]),
 );
 
 /**

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../../crds/environment.ts';
 import { ApiError } from '../../../../kubernetes/api-error.ts';
-import { keyOf, type KubernetesObject, type Namespace } from '../../../../kubernetes/resource-type.ts';
+import {
+  keyOf,
+  type KubernetesObject,
+  type Namespace,
+  type RoleBinding,
+} from '../../../../kubernetes/resource-type.ts';
 import { IsolationStates } from '../../../services/isolation/isolation-states.ts';
 import { reduced, type ObjectState } from '../../../services/isolation/object-state.ts';
 import { EnvironmentNamespace } from './environment-namespace.ts';
@@ -28,12 +33,16 @@ let there: Namespace | undefined;
 let isWatched: boolean;
 /** The pull Secret's name, by which the test changes the isolation objects. */
 let registry: string;
+/** The RoleBindings that were applied, by name. */
+let appliedBindings: Map<string, RoleBinding>;
 /** When to replace the pull Secret's credentials. */
 let renewAt: Date | undefined;
 /** From now on every apply fails. */
 let isCutOff: boolean;
 /** The members of the group; undefined if members cannot read. */
 let members: string[] | undefined;
+/** Whether the installation has shells. */
+let hasShells: boolean;
 /** Whether a RoleBinding of the name binds another role. */
 let isBindingTaken: boolean;
 
@@ -45,10 +54,12 @@ beforeEach(() => {
   there = undefined;
   isWatched = true;
   registry = 'registry';
+  appliedBindings = new Map();
   renewAt = undefined;
   isCutOff = false;
   members = undefined;
   isBindingTaken = false;
+  hasShells = false;
 });
 
 function contents(): EnvironmentNamespace {
@@ -85,6 +96,7 @@ function contents(): EnvironmentNamespace {
         return Promise.reject(new ApiError('PATCH', 422, 'Invalid', 'roleRef: cannot change roleRef'));
       }
       writes.push(`apply ${object.kind}`);
+      if (object.kind === 'RoleBinding') appliedBindings.set(object.metadata.name, object as RoleBinding);
       const metadata = { ...object.metadata, resourceVersion: String((revision += 1)), managedFields: [{ revision }] };
       return Promise.resolve({ object: { ...object, metadata } });
     },
@@ -101,7 +113,10 @@ function contents(): EnvironmentNamespace {
   };
   const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
   const membersAccess = () => members && { role: 'environment-member', members };
-  const settings = { isolation: isolationSettings, pullSecret, membersAccess, onRestored };
+  const serviceAccount = { namespace: 'coppice-system', name: 'coppice-api' };
+  const apiAccess = ({ isTrusted }: Pick<EnvironmentScope, 'isTrusted'>) =>
+    hasShells ? { role: 'environment-api', ...(isTrusted && { serviceAccount }) } : undefined;
+  const settings = { isolation: isolationSettings, pullSecret, membersAccess, apiAccess, onRestored };
   return new EnvironmentNamespace(client as never, applier as never, namespaces as never, isolation(), settings);
 }
 
@@ -306,6 +321,41 @@ describe('the members of the group', () => {
       reason: 'RoleBindingTaken',
       message: expect.stringContaining('the RoleBinding members in the namespace env-shop-main--acme'),
     });
+  });
+});
+
+describe('the API', () => {
+  const pullRequest: Environment = {
+    ...environment,
+    spec: { ...environment.spec, gitRef: { name: '7', type: 'pull request' } },
+  };
+  const ensure = (of: Environment) => contents().ensure(scopeOf(structuredClone(of), () => new Date()));
+  const subjects = () => appliedBindings.get('api')?.subjects;
+
+  test('is not bound without shells', async () => {
+    await ensure(environment);
+    expect(appliedBindings.size).toBe(0);
+  });
+
+  test('is bound in the namespace of a branch', async () => {
+    hasShells = true;
+    await ensure(environment);
+    expect(appliedBindings.get('api')).toMatchObject({
+      metadata: { name: 'api', namespace: 'env-shop-main--acme' },
+      roleRef: { kind: 'ClusterRole', name: 'environment-api' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'coppice-system', name: 'coppice-api' }],
+    });
+  });
+
+  test('is bound only while the code of a pull request is trusted', async () => {
+    hasShells = true;
+    await ensure(pullRequest);
+    expect(subjects()).toEqual([]);
+    await ensure({ ...pullRequest, status: { fromFork: false } });
+    expect(subjects()).toHaveLength(1);
+    await ensure({ ...pullRequest, status: { fromFork: true } });
+    expect(subjects()).toEqual([]);
+    expect(restored).toEqual([]);
   });
 });
 

@@ -14,9 +14,11 @@ import { RestoreLimit } from '../../../services/isolation/restore-limit.ts';
 import { isMadeByCoppice } from '../../../../crds/ownership.ts';
 import { adoptedStatus, DEPLOYED_ANNOTATION, newRecord, recordedBuild } from './adoption.ts';
 import {
+  apiBinding,
   environmentNamespaceObject,
   isolationObjects,
   membersBinding,
+  type ApiAccess,
   type IsolationObject,
   type IsolationSettings,
   type MembersAccess,
@@ -48,6 +50,8 @@ export interface EnvironmentNamespaceSettings {
   isolation: IsolationSettings;
   /** Returns the access of the group's members; undefined if they have none. */
   membersAccess: (scope: Pick<EnvironmentScope, 'id'>) => MembersAccess | undefined;
+  /** Returns the access of the API to the services; undefined if the installation has no shells. */
+  apiAccess: (scope: Pick<EnvironmentScope, 'isTrusted'>) => ApiAccess | undefined;
   /** Called when a changed isolation policy was restored. */
   onRestored: (scope: EnvironmentScope, what: string) => void;
   /** Returns the environment's pull Secret; `renewAt`: when its credentials are replaced. */
@@ -192,7 +196,12 @@ export class EnvironmentNamespace {
   #wantedObjects(scope: EnvironmentScope, { metadata }: Namespace): IsolationObject[] {
     const owned = (name: string) => ({ name, namespace: scope.namespace, labels: scope.labels });
     const access = metadata.annotations?.[HIDES_VALUES_ANNOTATION] && this.#settings.membersAccess(scope);
-    return [...isolationObjects(owned, this.#settings.isolation), ...(access ? [membersBinding(owned, access)] : [])];
+    const api = this.#settings.apiAccess(scope);
+    return [
+      ...isolationObjects(owned, this.#settings.isolation),
+      ...(access ? [membersBinding(owned, access)] : []),
+      ...(api ? [apiBinding(owned, api)] : []),
+    ];
   }
 
   /** Returns in how many milliseconds a changed policy can be restored; 0, and reports it, if it can be now. */

@@ -85,6 +85,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
         defaultLimits: {},
       },
       membersAccess: () => undefined,
+      apiAccess: () => undefined,
       onRestored: () => undefined,
       pullSecret: () => Promise.resolve({ secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' } } }),
     },
