@@ -146,7 +146,7 @@ describe('frames of a pod', () => {
     for (const empty of [bytes(1), bytes(2), bytes(9, 'x'), Buffer.alloc(0)]) expect(fromPod(empty)).toBeUndefined();
   });
 
-  test('of a port begin with its number', () => {
+  test('of a port start with its number', () => {
     const { fromPod } = forwardProtocol();
     expect(fromPod(bytes(0, 0x38, 0x15))).toBeUndefined();
     expect(fromPod(bytes(1, 0x38, 0x15))).toBeUndefined();

@@ -12,7 +12,7 @@ import { ReceiveWindow, SendWindow } from '../../shell-protocol/windows.ts';
 import { clientMessage } from './client-message.ts';
 import type { PodProtocol } from './pod-protocol.ts';
 
-/** A client that was told to close its connection must do so within this time. */
+/** A client whose connection is to be closed must do so within this time. */
 const closeTimeoutMs = 5000;
 /** Resizes and the like; confirmations are limited by the data that they confirm. */
 const maxMessagesPerSecond = 50;

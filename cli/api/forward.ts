@@ -88,7 +88,7 @@ async function forwardConnection(
       socket.pause();
       void session.input(bytes).then(() => socket.resume());
     });
-    // The cluster cannot be told that only one direction has ended.
+    // Kubernetes cannot end one direction alone.
     socket.once('end', () => {
       linger = setTimeout(() => session.close(), lingerMs);
     });
