@@ -85,7 +85,6 @@ export class DryRun {
 
 /** Objects for the requests: namespaces of Coppice and of others, with objects of known owners. */
 export interface Fixture extends TestNamespaces {
-  system: string;
   others: string;
   /** Namespaces that administrators created for groups; the second one has lost its label. */
   adopted: string;

@@ -36,6 +36,8 @@ export interface TestNamespaces {
   /** The namespace of the group's published volumes. */
   store: string;
   builders: string;
+  /** The namespace of the release. */
+  system: string;
 }
 
 const uid = 'd5d86d4e-5a4c-4b3e-9f0b-0a1b2c3d4e5f';
@@ -51,7 +53,8 @@ export function operatorObjects(testNamespaces: TestNamespaces): KubernetesObjec
   ];
 }
 
-function ofGroup({ group: name, groups: namespace, environment, store, builders }: TestNamespaces): KubernetesObject[] {
+function ofGroup(namespaces: TestNamespaces): KubernetesObject[] {
+  const { group: name, groups: namespace, environment, store, builders, system } = namespaces;
   const group = {
     apiVersion: 'coppice.dev/v1alpha1',
     kind: GROUP.kind,
@@ -61,7 +64,7 @@ function ofGroup({ group: name, groups: namespace, environment, store, builders 
   const roles = {
     member: 'coppice-group-member',
     api: 'coppice-group-api',
-    apiServiceAccount: { namespace: 'coppice-system', name: 'coppice-api' },
+    apiServiceAccount: { namespace: system, name: 'coppice-api' },
   };
   const settings = {
     builderNamespace: builders,
