@@ -141,14 +141,17 @@ export const BY_LOGIN = [
 /** Endpoints that a token restricted to groups or repositories cannot use. */
 export const OF_ACCOUNT = ['post /api/groups', 'delete /api/user/tokens', 'get /api/users'];
 
-/** Returns an API with everything that the routes name: alice, an administrator, sees it, except the group rival. */
+/**
+ * Returns an API with everything that the routes name: alice, an administrator, sees it, except the group rival. Carol is
+ * another member of the group acme.
+ */
 export async function everyRouteApi(
   config: ConstructorParameters<typeof TestApi>[0] = {},
-): Promise<{ api: TestApi; token: string }> {
+): Promise<{ api: TestApi; token: string; memberToken: string }> {
   const api = new TestApi({ administrators: ['alice@example.com'], ...config });
   const { token } = await api.login('alice@example.com');
   await api.login('mallory@example.com');
-  await api.login('carol@example.com');
+  const { token: memberToken } = await api.login('carol@example.com');
   const valueFrom = { secretKeyRef: { name: 'values', key: 'old' } };
   const variables = [{ name: 'OLD', valueFrom, visibility: 'always' as const }];
   api.addGroup('acme', ['alice@example.com', 'carol@example.com'], { variables });
@@ -163,7 +166,7 @@ export async function everyRouteApi(
   api.addRepository('rival', 'shop');
   api.addEnvironment('rival', 'shop-main', 'shop', { state: 'built' });
   for (const group of ['acme', 'rival']) addReusable(api, group);
-  return { api, token };
+  return { api, token, memberToken };
 }
 
 function addReusable({ cluster }: TestApi, group: string): void {
