@@ -74,6 +74,14 @@ test.each([
 });
 
 describe('output', () => {
+  test('shows which commit each included repository came from', async () => {
+    const backend = { name: 'backend', branches: ['cart', 'main'], branch: 'main', commit: '0123456789abcdef' };
+    const search = { name: 'search', branches: ['cart'] };
+    api.addEnvironment('acme', 'shop-cart', 'shop', { repositories: [backend, search] });
+    const { out } = await run('env get acme.shop-cart');
+    expect(out).toMatch(/INCLUDES +BRANCH +COMMIT\nacme\.backend +main +01234567\nacme\.search/);
+  });
+
   test('has data on standard output, in the chosen form', async () => {
     expect((await run('group list')).out).toBe('GROUP   NAME\nacme    acme\n');
     expect((await run('group list -o name')).out).toBe('acme\n');

@@ -5,6 +5,7 @@ import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
 import { testsStatusSchema } from './environment-tests.ts';
 import { GIT_REF_RULES, gitRefSchema } from './git-ref.ts';
+import { includedCommitSchema, includedRepositorySchema } from './included-repository.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
 
@@ -104,12 +105,19 @@ const commitTexts = {
   subject: z.string().max(MAX_COMMIT_TEXT).optional().meta({ description: 'First line of its message.' }),
 };
 
+const includedCommitsSchema = z.array(includedCommitSchema).meta({
+  description: 'Commits of the included repositories; absent if there are none.',
+  'x-kubernetes-list-type': 'map',
+  'x-kubernetes-list-map-keys': ['name'],
+});
+
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
   result: z.enum(buildResults).meta({ description: 'State or result of the build.' }),
   trigger: triggerSchema.optional(),
   request: servedRequestSchema.optional(),
   commit: z.string().optional().meta({ description: 'Commit being built.' }),
+  repositories: includedCommitsSchema.optional(),
   ...commitTexts,
   revision: z
     .string()
@@ -249,6 +257,14 @@ export const environmentStatusSchema = z.object({
     .meta({ description: 'Values of the last handled one-off requests, by name.' }),
   namespaceUID: z.string().optional().meta({ description: 'UID of the namespace that holds the contents.' }),
   commit: z.string().optional().meta({ description: 'Commit of the deployed revision.' }),
+  repositories: z
+    .array(includedRepositorySchema)
+    .optional()
+    .meta({
+      description: 'Other repositories whose services the service file includes; absent if there are none.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    }),
   revision: z.string().optional().meta({ description: 'ID of the revision that the contents were planned as.' }),
   storedBytes: z.int().min(0).optional().meta({
     description:

@@ -182,6 +182,10 @@ export const repositorySpecSchema = z
           description:
             "Whether each commit of a pull request from a fork waits for a member's approval before it is read and built; defaults to the chart's `sources.forkApproval`. Also applies with `trustForks`.",
         }),
+        canInclude: z.boolean().optional().meta({
+          description:
+            'Whether environments of pull requests from forks of other repositories of the group can include this one, without its variables; defaults to false. They run its code, private or not.',
+        }),
       })
       .optional()
       .meta({ description: 'How pull requests from forks are handled.' }),

@@ -1,12 +1,13 @@
 import { serviceFileOfDockerfile } from './from-dockerfile.ts';
 import { type FileContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
+import type { IncludedAs, IncludedServices } from './included.ts';
 import { findServiceFile, type FoundServiceFile } from './find.ts';
 import { loadServiceFile } from './load/load.ts';
 import type { OwnVariables } from './own-variables.ts';
 import { type Problem, Problems, quoted, SETTINGS, type SourcePosition } from './problems.ts';
 import type { ReadContext } from './read/context.ts';
 import { readTree } from './read/service-file.ts';
-import type { ServiceFile } from './schema.ts';
+import type { IncludedRepository, ServiceFile } from './schema.ts';
 import { checkSpecification } from './specification/check.ts';
 import { overriding, type VariableLookup, type Variables } from './variables.ts';
 import { startOf } from './yaml/yaml-tree.ts';
@@ -22,6 +23,13 @@ export interface ServiceFileRequest {
   path?: string;
   /** Key of the hashes in bundles' names. Without it, guesses of a bundle's contents could be verified. */
   hashKey?: Uint8Array;
+  /**
+   * Reads the repositories that the file includes. Without it they are not read, and services that the file expects of
+   * them are not checked.
+   */
+  include?: (repositories: readonly IncludedRepository[]) => Promise<IncludedServices>;
+  /** How the file itself is included; absent for that of the environment's own repository. */
+  included?: IncludedAs;
 }
 
 /**
@@ -61,7 +69,7 @@ export async function readServiceFile(request: ServiceFileRequest): Promise<Pars
 }
 
 async function read(
-  { files, variables, own, settings, path, hashKey }: ServiceFileRequest,
+  { files, variables, own, settings, path, hashKey, include, included }: ServiceFileRequest,
   contents: ReadContext['contents'],
   problems: Problems,
 ): Promise<ServiceFile | undefined> {
@@ -76,7 +84,10 @@ async function read(
   if (found?.kind === 'misnamed') return problems.error(startOf(''), found.message);
   if (content === undefined && found?.kind === 'missing') return problems.error(startOf(''), found.message);
   const all = overriding(own, variables);
-  if (content === undefined && found?.kind === 'dockerfile') return readDockerfile(files, all, problems);
+  if (content === undefined && found?.kind === 'dockerfile') {
+    const ofDockerfile = await readDockerfile(files, all, problems);
+    return ofDockerfile && included?.hasAlias === false ? { ...ofDockerfile, publicRoutes: [] } : ofDockerfile;
+  }
   const loaded = await loadServiceFile(
     {
       files,
@@ -89,22 +100,37 @@ async function read(
   if (loaded === undefined) return undefined;
   const misfits = new Problems(variables);
   checkSpecification(loaded.tree, misfits);
-  const context = { problems, files, variables: loaded.variables, own, contents, ...(hashKey && { hashKey }) };
+  const aliases = new Set<string>();
+  const noting =
+    include &&
+    (async (repositories: readonly IncludedRepository[]) => {
+      const others = await include(repositories);
+      for (const alias of others.aliases) aliases.add(alias);
+      return others;
+    });
+  const context = {
+    ...{ problems, files, variables: loaded.variables, own, contents },
+    ...(hashKey && { hashKey }),
+    ...(noting && { include: noting }),
+    ...(included && { included }),
+  };
   const serviceFile = await readTree(loaded.tree, context);
   problems.addElsewhere(misfits);
-  if (serviceFile) warnOfUnknownAliases(own, serviceFile, loaded.tree, problems);
+  for (const { alias } of serviceFile?.publicRoutes ?? []) if (alias !== undefined) aliases.add(alias);
+  // An included file can name an alias of another repository.
+  if (serviceFile && !included) warnOfUnknownAliases(own, aliases, loaded.tree, problems);
   return serviceFile;
 }
 
 /** A variable of an alias has a value before it is known whether a service has the alias. */
 function warnOfUnknownAliases(
   own: OwnVariables,
-  { publicRoutes }: ServiceFile,
+  aliases: ReadonlySet<string>,
   at: SourcePosition,
   problems: Problems,
 ): void {
   for (const [name, alias] of own.usedAliases()) {
-    if (publicRoutes.some((route) => route.alias === alias)) continue;
+    if (aliases.has(alias)) continue;
     problems.warn(at, `nothing answers at ${name}: correct its name, or give a public port the alias ${quoted(alias)}`);
   }
 }

@@ -155,6 +155,18 @@ const fileBundleSchema = z.strictObject({
   files: z.array(bundledFileSchema),
 });
 
+/** Maximum number of repositories that a service file includes. */
+export const MAX_INCLUDED = 5;
+
+/** Another repository of the group, whose services join those of the file. */
+const includedRepositorySchema = z.strictObject({
+  name,
+  /** The branch to take if there is none of the name of the environment's. */
+  fallback: name.optional(),
+  /** The alias of its public routes that name none. */
+  alias: name.optional(),
+});
+
 /** A test that runs against a built environment; `params` are those of the type, without the address. */
 const environmentTestSchema = z.strictObject({ name, type: name, params: z.record(z.string(), z.json()) });
 
@@ -174,7 +186,8 @@ export const serviceFileSchema = z.strictObject({
   reusable: name.optional(),
   /** Label of the reusable environment that seeds new contents. */
   from: name.optional(),
-  /** In the file's order; absent if there are none. */
+  /** In the file's order, as the tests; absent if there are none. */
+  repositories: z.array(includedRepositorySchema).min(1).max(MAX_INCLUDED).optional(),
   tests: z.array(environmentTestSchema).min(1).optional(),
 });
 
@@ -186,6 +199,7 @@ export type Dependency = Service['dependsOn'][number];
 export type Mount = Service['mounts'][number];
 export type PublicRoute = ServiceFile['publicRoutes'][number];
 export type Volume = ServiceFile['volumes'][number];
+export type IncludedRepository = NonNullable<ServiceFile['repositories']>[number];
 export type EnvironmentTest = NonNullable<ServiceFile['tests']>[number];
 export type FileBundle = ServiceFile['bundles'][number];
 

@@ -73,10 +73,26 @@ const environmentTest = closed({
     ),
 });
 
+const includedRepository = closed({
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$|\$/)
+    .describe('The name of a Repository of the same group.'),
+  fallback: z
+    .string()
+    .optional()
+    .describe("The branch to take if the repository has none of the name of the environment's."),
+  alias: z.string().optional().describe('The alias of its public routes that name none.'),
+});
+
 /** Schema of the file's top-level `x-coppice`. */
 export const fileExtension = closed({
   reusable: reusableLabel.optional().describe('The label of the reusable environment that a build publishes.'),
   from: reusableLabel.optional().describe('The label of the reusable environment that seeds new volumes.'),
+  repositories: z
+    .array(includedRepository)
+    .optional()
+    .describe('Other repositories of the group, whose services join the environment.'),
   tests: z.array(environmentTest).optional().describe('Tests that run against the environment after each build.'),
 }).describe("Coppice's extension for the whole file.");
 

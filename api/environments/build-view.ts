@@ -26,6 +26,10 @@ export const buildViewSchema = z
       description: '`pending`: requested and not started; `running`; all other values are final.',
     }),
     commit: z.string().optional().meta({ description: 'Absent until it is known.' }),
+    repositories: z
+      .array(z.object({ name: z.string(), branch: z.string(), commit: z.string() }))
+      .optional()
+      .meta({ description: 'Commits of the included repositories; only of the last build, absent if it has none.' }),
     trigger: z.enum(BUILD_TRIGGERS).optional().meta({ description: 'Why it started.' }),
     request: requestId
       .optional()
@@ -178,10 +182,12 @@ function knownBuildViews(status: EnvironmentStatus | undefined): BuildView[] {
 function viewOf(build: BuildStatus | FinishedBuild): BuildView {
   const { number, result, commit, trigger, request, author, subject, startedAt, finishedAt } = build;
   const message = 'message' in build ? build.message : undefined;
+  const repositories = 'repositories' in build ? build.repositories : undefined;
   return {
     number,
     result,
     ...(commit !== undefined && { commit }),
+    ...(repositories && { repositories }),
     ...(trigger !== undefined && { trigger }),
     ...(request !== undefined && { request }),
     ...(author !== undefined && { author }),

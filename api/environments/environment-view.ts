@@ -17,6 +17,7 @@ import {
 } from './build-view.ts';
 import { expiryOf, pending, ttlOf } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
+import { includedViews, includedViewSchema } from './included-view.ts';
 import { shownStatus } from './shown-status.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
@@ -85,6 +86,9 @@ export const environmentViewSchema = z
       .optional()
       .meta({ description: 'Where the environment is reachable; omitted if none of its services is public.' }),
     commit,
+    repositories: z.array(includedViewSchema).optional().meta({
+      description: 'Extension: other repositories whose services it includes; omitted if there are none.',
+    }),
     aliases: z.record(z.string(), z.string()).meta({ description: 'From alias to address.' }),
     access: z.enum(ACCESS_MODES).meta({ description: 'Extension: who can open the addresses, as it is enforced.' }),
     ownAccess: z
@@ -222,6 +226,7 @@ export function environmentView(
   const ttl = ttlOf(environment);
   const weburl = webUrl(id, environment, address);
   const commit = environmentCommit(environment);
+  const repositories = includedViews(group.metadata.name, status);
   const expiresAt = expiryOf(environment);
   const build = currentBuildView(environment);
   const nextRebuild = status?.schedule?.next;
@@ -233,6 +238,7 @@ export function environmentView(
     ...(nextRebuild !== undefined && { nextRebuildAt: unixSecondsOf(nextRebuild) }),
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
+    ...(repositories.length > 0 && { repositories }),
     aliases: status?.aliases ?? {},
     access: status?.access ?? 'public',
     ...(spec.access !== undefined && { ownAccess: spec.access }),

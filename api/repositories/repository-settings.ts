@@ -80,6 +80,10 @@ export const repositorySettingsViewSchema = z
         approval: z.enum(FORK_APPROVALS).optional().meta({
           description: "Whether a fork's commits wait for a member's approval; omitted if the installation decides.",
         }),
+        canInclude: z.literal(true).optional().meta({
+          description:
+            'Environments of forks of other repositories of the group can include this one; otherwise omitted.',
+        }),
       })
       .meta({ description: 'Extension: how pull requests from forks are handled.' }),
     reusable: reusableSettingsSchema
@@ -128,7 +132,10 @@ export function repositorySettingsView(
     },
     autoBuild: spec.autoBuild ?? true,
     onRefGone: spec.onRefGone ?? 'delete',
-    forks: { ...(spec.forks?.approval !== undefined && { approval: spec.forks.approval }) },
+    forks: {
+      ...(spec.forks?.approval !== undefined && { approval: spec.forks.approval }),
+      ...(spec.forks?.canInclude === true && { canInclude: true as const }),
+    },
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(spec.access !== undefined && { access: spec.access }),
     ...(spec.accessPassword && { hasAccessPassword: true as const }),
@@ -180,6 +187,7 @@ export const changeSettingsSchema = z
           .nullable()
           .optional()
           .meta({ description: "null: the installation's default." }),
+        canInclude: booleanField.optional(),
       })
       .optional(),
     reusable: reusableSettingsSchema.optional(),

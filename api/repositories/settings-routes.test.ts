@@ -109,6 +109,14 @@ test('changes sync, autoBuild and onRefGone one by one, and null resets the inte
   expect(answer.body).toEqual({ ...defaults, ...changed, sync: { newestTags: 3 } });
 });
 
+test('changes whether forks can include the repository, without their approval', async () => {
+  await send('post', '/settings', { forks: { approval: 'required' } }).expect(200);
+  const answer = await send('post', '/settings', { forks: { canInclude: true } }).expect(200);
+  expect(answer.body).toMatchObject({ forks: { approval: 'required', canInclude: true } });
+  const withdrawn = await send('post', '/settings', { forks: { canInclude: false } }).expect(200);
+  expect(withdrawn.body).toMatchObject({ forks: { approval: 'required' } });
+});
+
 test.each<[object, string]>([
   [{ sync: { intervalSeconds: 9 } }, 'sync.intervalSeconds'],
   [{ sync: { intervalSeconds: 604_801 } }, 'sync.intervalSeconds'],
@@ -116,6 +124,7 @@ test.each<[object, string]>([
   [{ autoBuild: 'maybe' }, 'autoBuild'],
   [{ onRefGone: 'archive' }, 'onRefGone'],
   [{ forks: { approval: 'maybe' } }, 'forks.approval'],
+  [{ forks: { canInclude: 'maybe' } }, 'forks.canInclude'],
   [{}, ''],
 ])('refuses the settings %j', async (body, path) => {
   const answer = await send('post', '/settings', body).expect(422);

@@ -52,7 +52,10 @@ export const get: Run = async (session, [name]) => {
   const view = await readEnvironment(session, id);
   if (format === 'json' || format === 'yaml') await printValue(io, format, view);
   else await printItem(io, format, listedOf(view), shown(session));
-  if (format === 'table' || format === 'wide') await printServices(session, view);
+  if (format === 'table' || format === 'wide') {
+    await printServices(session, view);
+    await printIncluded(session, view);
+  }
   if (session.given.flag('watch')) await watch(session, id, [listedOf(view)], () => true);
 };
 
@@ -85,6 +88,16 @@ function buildText({ build }: EnvironmentView): string | undefined {
   const of = commit === undefined ? '' : ` of ${commit.slice(0, 12)}`;
   const words = [subject, author === undefined ? undefined : `by ${author}`].filter((text) => text !== undefined);
   return `build ${number ?? ''}${of} is running${words.length > 0 ? `: ${words.join(', ')}` : ''}`;
+}
+
+async function printIncluded({ io }: Session, { repositories = [] }: EnvironmentView): Promise<void> {
+  if (repositories.length === 0) return;
+  const columns = [
+    { title: 'INCLUDES', value: ({ id }: (typeof repositories)[number]) => id },
+    { title: 'BRANCH', value: ({ branch }: (typeof repositories)[number]) => branch },
+    { title: 'COMMIT', value: ({ commit }: (typeof repositories)[number]) => commit?.slice(0, 8) },
+  ];
+  await write(io.out, `\n${tableText(columns, repositories)}`);
 }
 
 /** Prints a row for each change to what was printed, until it is interrupted. */

@@ -75,6 +75,7 @@ function repositoryReconciler(context: OperatorContext): RepositoryReconciler {
   const sync = new RepositorySync({
     client,
     environments,
+    repositories,
     source,
     flows,
     pollSeconds,

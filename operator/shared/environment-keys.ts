@@ -4,9 +4,11 @@ import { groupNamespace } from '../../crds/ids.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { objectKey, type KubernetesObject } from '../../kubernetes/resource-type.ts';
 
-/** The indexes `repository` and `ref` of Environments. */
+/** The indexes of Environments. `included`: by the other repositories that their service files include. */
 export const ENVIRONMENT_INDEXES = {
   repository: ({ metadata, spec }: Environment) => [objectKey(metadata.namespace, spec.repository)],
+  included: ({ metadata, status }: Environment) =>
+    (status?.repositories ?? []).map(({ name }) => objectKey(metadata.namespace, name)),
   ref: (environment: Environment) => [refIndexValue(environment)],
 };
 

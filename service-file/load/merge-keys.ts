@@ -63,7 +63,8 @@ export const UNIQUE_LISTS: ReadonlyMap<string, KeyOf> = new Map([
   ...lists(byText, 'services.*.expose', 'services.*.extra_hosts', 'services.*.build.extra_hosts'),
   ...lists(byText, 'services.*.x-coppice.watch'),
   ...lists(byRoute, 'services.*.x-coppice.public'),
-  ...lists(byItsName, 'services.*.x-coppice.jobs'),
+  // Of the file's own x-coppice these are the tests and the repositories.
+  ...lists(byItsName, 'services.*.x-coppice.jobs', 'x-coppice.*'),
   ...lists(
     byName,
     ...['cap_add', 'cap_drop', 'dns', 'dns_opt', 'dns_search', 'group_add', 'links', 'profiles', 'tmpfs'].map(

@@ -12,8 +12,8 @@ export interface BundledFile {
 
 const maxFileKib = 512;
 /** Limit for all bundles together, which are stored as objects in the cluster. */
-const maxTotalKib = 900;
-const maxFiles = 500;
+export const MAX_MOUNTED_KIB = 900;
+export const MAX_MOUNTED_FILES = 500;
 
 /** The bundles of one service file; equal ones are stored once. */
 export class Bundles {
@@ -63,9 +63,9 @@ export class Bundles {
     if (known !== undefined) return known;
     this.#bytes += files.reduce((sum, { content }) => sum + content.length, 0);
     this.#files += files.length;
-    if (this.#bytes > maxTotalKib * 1024 || this.#files > maxFiles) {
+    if (this.#bytes > MAX_MOUNTED_KIB * 1024 || this.#files > MAX_MOUNTED_FILES) {
       this.#isFull = true;
-      const limit = `${maxFiles} files or ${maxTotalKib} KiB`;
+      const limit = `${MAX_MOUNTED_FILES} files or ${MAX_MOUNTED_KIB} KiB`;
       return this.#problems.error(at, `with this, more than ${limit} are mounted in total: copy them into an image`);
     }
     const bundle = { name, secret, files: this.#store(files, described, secret) };
@@ -105,7 +105,7 @@ export function isTooLarge(content: Buffer): boolean {
 
 /** Returns whether a folder has too many files for a bundle, before they are read. */
 export function isTooMany(files: number): boolean {
-  return files > maxFiles;
+  return files > MAX_MOUNTED_FILES;
 }
 
 /** Returns unique keys for a ConfigMap: the files' paths with other characters replaced. */

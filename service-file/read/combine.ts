@@ -1,3 +1,4 @@
+import { NO_OTHER_SERVICES, type OtherServices } from '../included.ts';
 import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted, tooMany } from '../problems.ts';
 import type { Dependency, Service } from '../schema.ts';
@@ -14,13 +15,15 @@ export interface CombinedService {
 
 /**
  * Checks the services against each other, and determines for each its dependencies, its aliases, and whether it runs
- * once. `leftOut`: services whose profiles are not enabled. `volumes`: names in the model.
+ * once. `leftOut`: services whose profiles are not enabled. `volumes`: names in the model. `others`: the services of the
+ * repositories that the file includes, which its own can depend on.
  */
 export function combine(
   services: readonly LocatedService[],
   leftOut: ReadonlySet<string>,
   volumes: ReadonlyMap<string, { name: string }>,
   problems: Problems,
+  others: OtherServices = NO_OTHER_SERVICES,
 ): { combined: CombinedService[]; services: Service[] } {
   const dependents = new Map(
     services.map((located) => [
@@ -28,7 +31,7 @@ export function combine(
       { dependsOn: waitsFor(located), hasHealthcheck: located.service.healthcheck !== undefined },
     ]),
   );
-  const dependencies = resolveDependencies(dependents, leftOut, problems);
+  const dependencies = resolveDependencies(dependents, leftOut, problems, others);
   const names = new Map(services.map(({ key, service }) => [key, service.name]));
   const awaited = new Set(
     [...dependencies.values()].flat().flatMap(({ service, condition }) => (condition === 'completed' ? service : [])),
@@ -84,7 +87,7 @@ function runsOnce({ service, restarts, restartAt }: LocatedService, isAwaited: b
 }
 
 /** Limit for all services together: each alias is a Kubernetes Service. */
-const maxAliases = 50;
+export const MAX_ALIASES = 50;
 
 /** Returns the aliases of each service, sorted: from its networks, and from links of other services. */
 function collectAliases(services: readonly LocatedService[], problems: Problems): ReadonlyMap<string, string[]> {
@@ -107,8 +110,8 @@ function collectAliases(services: readonly LocatedService[], problems: Problems)
       );
     } else if (owner === undefined) {
       owners.set(name, key);
-      if (owners.size === services.length + maxAliases + 1)
-        problems.error(at, tooMany(maxAliases, 'aliases and links'));
+      if (owners.size === services.length + MAX_ALIASES + 1)
+        problems.error(at, tooMany(MAX_ALIASES, 'aliases and links'));
       const names = result.get(key) ?? [];
       names.push(name);
       result.set(key, names);

@@ -1,6 +1,8 @@
 import type { RepositoryFiles } from '../files.ts';
+import type { IncludedAs, IncludedServices } from '../included.ts';
 import type { OwnVariables } from '../own-variables.ts';
 import type { Problems } from '../problems.ts';
+import type { IncludedRepository } from '../schema.ts';
 import type { VariableLookup } from '../variables.ts';
 
 /**
@@ -22,4 +24,8 @@ export interface ReadContext {
   contents: Map<string, Map<string, Buffer>>;
   /** Key of the hashes in the names of bundles and objects. */
   hashKey?: Uint8Array;
+  /** Reads the repositories that the file includes; absent where they are not read. */
+  include?: (repositories: readonly IncludedRepository[]) => Promise<IncludedServices>;
+  /** How the file itself is included; absent for that of the environment's own repository. */
+  included?: IncludedAs;
 }

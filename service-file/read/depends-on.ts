@@ -1,3 +1,4 @@
+import { NO_OTHER_SERVICES, type OtherServices } from '../included.ts';
 import type { SourcePosition, Problems } from '../problems.ts';
 import { quoted } from '../problems.ts';
 import type { Dependency } from '../schema.ts';
@@ -57,18 +58,22 @@ interface Dependent {
 
 /**
  * Returns the existing dependencies of each service, by names in the file. `leftOut` are the services whose profiles
- * are not enabled; requiring one of them is an error.
+ * are not enabled; requiring one of them is an error. `others`: the services of included repositories.
  */
 export function resolveDependencies(
   services: ReadonlyMap<string, Dependent>,
   leftOut: ReadonlySet<string>,
   problems: Problems,
+  others: OtherServices = NO_OTHER_SERVICES,
 ): ReadonlyMap<string, readonly Dependency[]> {
   const resolved = new Map<string, readonly Dependency[]>();
   for (const [name, { dependsOn }] of services) {
     const found = new Map<string, Dependency>();
     for (const dependency of dependsOn) {
-      const condition = checkedCondition(dependency, services, leftOut, problems);
+      const isOwn = services.has(dependency.service);
+      const condition = isOwn
+        ? checkedCondition(dependency, services, leftOut, problems)
+        : conditionElsewhere(dependency, { services, leftOut, others }, problems);
       if (condition === undefined) continue;
       // If depends_on and links name the same service, the stricter condition applies.
       if (condition !== 'started' || !found.has(dependency.service)) {
@@ -83,7 +88,7 @@ export function resolveDependencies(
 
 function checkedCondition(
   { service, condition, required, at }: LocatedDependency,
-  services: ReadonlyMap<string, Dependent>,
+  services: ReadonlyMap<string, Pick<Dependent, 'hasHealthcheck'>>,
   leftOut: ReadonlySet<string>,
   problems: Problems,
 ): Dependency['condition'] | undefined {
@@ -103,6 +108,30 @@ function checkedCondition(
     `${quoted(service)} has no healthcheck in this file, and that of its image is unknown here: dependents wait only until it runs; write the test here`,
   );
   return 'started';
+}
+
+/** Returns the condition of a dependency that is not a service of this file. */
+function conditionElsewhere(
+  dependency: LocatedDependency,
+  {
+    services,
+    leftOut,
+    others,
+  }: { services: ReadonlyMap<string, Dependent>; leftOut: ReadonlySet<string>; others: OtherServices },
+  problems: Problems,
+): Dependency['condition'] | undefined {
+  const { service, condition, at } = dependency;
+  const other = others.services.get(service);
+  // Apart from an environment nothing is known about the services of other repositories.
+  if (other === undefined && others.areUnknown) return undefined;
+  if (other === undefined || condition !== 'completed' || other.runsOnce) {
+    const known = new Map<string, Pick<Dependent, 'hasHealthcheck'>>([...others.services, ...services]);
+    return checkedCondition(dependency, known, leftOut, problems);
+  }
+  return problems.error(
+    at,
+    `${quoted(service)} of the included repository does not end, so nothing can wait for its completion: use service_started or service_healthy`,
+  );
 }
 
 /** Reports each cycle once, at the dependency that closes it. */

@@ -20,12 +20,12 @@ import {
 /** Network of services that name none. */
 const defaultNetwork = 'default';
 /** Limit, because each network is a NetworkPolicy. */
-const maxNetworks = 20;
+export const MAX_NETWORKS = 20;
 
 /** Reads the top-level `networks`; returns their names in the model. */
 export function readNetworks(node: YamlNode | undefined, problems: Problems): ReadonlyMap<string, string> {
   const entries = node === undefined ? [] : (readEntries(node, problems) ?? []);
-  if (node !== undefined && entries.length > maxNetworks) problems.error(node, tooMany(maxNetworks, 'networks'));
+  if (node !== undefined && entries.length > MAX_NETWORKS) problems.error(node, tooMany(MAX_NETWORKS, 'networks'));
   for (const { value } of entries) {
     const fields = readFields(emptyAsMap(value), networkKeys, problems);
     if (fields !== undefined) checkNetwork(fields, problems);

@@ -4,6 +4,7 @@ import type { PublicRoute } from '../schema.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 import { publicKeys } from './keys/x-coppice-keys.ts';
 import { isHostLabel } from './names.ts';
+import type { IncludedAs } from '../included.ts';
 import { PORT_RANGE } from './ports.ts';
 import { optional, readFields, readInteger, readList, readName, readText } from './read.ts';
 
@@ -16,7 +17,7 @@ export interface NamedRoute {
 }
 
 /** Limit for all services together: each route can be a separate host. */
-const maxRoutes = 20;
+export const MAX_ROUTES = 20;
 
 export function readRoutes(node: YamlNode, problems: Problems): NamedRoute[] | undefined {
   return readList(node, problems)?.flatMap((item) => {
@@ -51,7 +52,7 @@ function readPath(node: YamlNode, problems: Problems): string | undefined {
 }
 
 /** Reads the part of a host's label before the environment's label. */
-function readAlias(node: YamlNode, problems: Problems): string | undefined {
+export function readAlias(node: YamlNode, problems: Problems): string | undefined {
   const text = readName(node, problems);
   if (text === undefined || isHostLabel(text, 40)) return text;
   return problems.error(
@@ -74,15 +75,18 @@ interface Candidate {
 
 /**
  * Returns the routes in x-coppice.public, sorted by alias and path. Without any, the only service with `ports` is
- * public at its first port; with several such services, none is. `at` is the position of the services.
+ * public at its first port; with several such services, none is. `at` is the position of the services. An included
+ * repository without an alias has only the routes that it names: the host belongs to the environment's own repository.
  */
 export function planPublicRoutes(
   services: readonly Candidate[],
   at: SourcePosition,
   problems: Problems,
+  included?: IncludedAs,
 ): PublicRoute[] {
   const named = services.flatMap((service) => (service.named ?? []).map((route) => ({ service, route })));
   if (named.length > 0) return checkNamed(named, problems);
+  if (included?.hasAlias === false) return [];
   const candidates = services.filter(
     ({ published, named: routes, runsOnce }) => published.length > 0 && routes === undefined && !runsOnce,
   );
@@ -104,8 +108,8 @@ export function planPublicRoutes(
 }
 
 function checkNamed(named: readonly { service: Candidate; route: NamedRoute }[], problems: Problems): PublicRoute[] {
-  const beyond = named[maxRoutes];
-  if (beyond !== undefined) problems.error(beyond.route.at, tooMany(maxRoutes, 'public routes'));
+  const beyond = named[MAX_ROUTES];
+  if (beyond !== undefined) problems.error(beyond.route.at, tooMany(MAX_ROUTES, 'public routes'));
   const byAddress = new Map<string, PublicRoute>();
   for (const { service, route } of named) {
     const { port, path, alias, at } = route;

@@ -1,5 +1,6 @@
+import { NO_OTHER_SERVICES, type OtherServices, UNKNOWN_SERVICES } from '../included.ts';
 import { tooMany } from '../problems.ts';
-import type { Service, ServiceFile, Volume } from '../schema.ts';
+import type { IncludedRepository, Service, ServiceFile, Volume } from '../schema.ts';
 import type { YamlEntry, YamlNode } from '../yaml/yaml-node.ts';
 import { Bundles } from './bundles.ts';
 import { combine, type CombinedService } from './combine.ts';
@@ -12,14 +13,14 @@ import { readNetworks } from './networks.ts';
 import { readFileExtension } from './file-extension.ts';
 import { enabledServices } from './profiles.ts';
 import { planPublicRoutes } from './public-routes.ts';
-import { type Fields, kindOf, optional, readFields } from './read.ts';
+import { emptyAsMap, type Fields, kindOf, optional, readFields } from './read.ts';
 import { type LocatedService, readService } from './service.ts';
 import { MAX_VOLUMES, readVolumes } from './volumes.ts';
 
 /** Including jobs. */
-const maxServices = 100;
+export const MAX_SERVICES = 100;
 /** Maximum size of the model as JSON: each revision of an environment is stored and cached. */
-const maxKib = 256;
+export const MAX_MODEL_KIB = 256;
 
 /**
  * Reads a merged tree into the model. Each key is supported, ignored with a warning, or an error; all errors are
@@ -30,36 +31,50 @@ export async function readTree(root: YamlNode, context: ReadContext): Promise<Se
   const fields = readFields(root, topLevelKeys, problems);
   if (fields === undefined) return undefined;
   const scope = readScope(fields, context);
-  const services = fields.get('services')?.value;
-  if (services === undefined) return problems.error(root, 'has no services: add "services:" with at least one');
+  const extension = optional(fields, 'x-coppice', readFileExtension, problems);
+  const services = fields.get('services')?.value ?? emptyAsMap({ ...root, kind: 'scalar', value: null, source: '' });
   if (services.kind !== 'map')
     return problems.error(services, `must be a map of services, this is ${kindOf(services)}`);
-  if (services.entries.length === 0) return problems.error(services, 'is empty: add at least one service');
-  if (services.entries.length > maxServices) return problems.error(services, tooMany(maxServices, 'services'));
+  if (extension?.repositories === undefined) {
+    if (!fields.has('services')) return problems.error(root, 'has no services: add "services:" with at least one');
+    if (services.entries.length === 0) return problems.error(services, 'is empty: add at least one service');
+  }
+  if (services.entries.length > MAX_SERVICES) return problems.error(services, tooMany(MAX_SERVICES, 'services'));
   const enabled = enabledServices(services.entries, context);
-  if (enabled.length === 0)
+  if (enabled.length === 0 && services.entries.length > 0)
     return problems.error(services, 'none of the services has an enabled profile: name one in COMPOSE_PROFILES');
   const located = await readServices(enabled, scope);
   if (located === undefined) return undefined;
+  // Otherwise other repositories would be read for a file that cannot be used.
+  if (extension?.repositories !== undefined && problems.hasErrors) return undefined;
+  const others = await otherServices(extension?.repositories, context);
   const leftOut = new Set(services.entries.filter((entry) => !enabled.includes(entry)).map(({ key }) => key));
-  const { combined, services: all } = combine(located, leftOut, scope.volumes, problems);
-  if (all.length > maxServices) return problems.error(services, tooMany(maxServices, 'services and jobs'));
+  const { combined, services: all } = combine(located, leftOut, scope.volumes, problems, others);
+  if (all.length > MAX_SERVICES) return problems.error(services, tooMany(MAX_SERVICES, 'services and jobs'));
   // Otherwise an invalid port would be reported again as missing.
   if (problems.hasErrors) return undefined;
   const volumes = usedVolumes(all, scope);
   if (volumes.length > MAX_VOLUMES) return problems.error(services, tooMany(MAX_VOLUMES, 'volumes'));
   const serviceFile = {
     services: all,
-    publicRoutes: planPublicRoutes(combined.map(routed), services, problems),
+    publicRoutes: planPublicRoutes(combined.map(routed), services, problems, context.included),
     volumes,
     bundles: scope.bundles.all,
-    ...optional(fields, 'x-coppice', readFileExtension, problems),
+    ...extension,
   };
-  if (JSON.stringify(serviceFile).length <= maxKib * 1024) return serviceFile;
+  if (JSON.stringify(serviceFile).length <= MAX_MODEL_KIB * 1024) return serviceFile;
   return problems.error(
     services,
-    `the services are larger than ${maxKib} KiB with their variables filled in: shorten them`,
+    `the services are larger than ${MAX_MODEL_KIB} KiB with their variables filled in: shorten them`,
   );
+}
+
+async function otherServices(
+  repositories: readonly IncludedRepository[] | undefined,
+  { include }: ReadContext,
+): Promise<OtherServices> {
+  if (repositories === undefined) return NO_OTHER_SERVICES;
+  return include ? { ...(await include(repositories)), areUnknown: false } : UNKNOWN_SERVICES;
 }
 
 function readScope(fields: Fields, context: ReadContext): FileScope {

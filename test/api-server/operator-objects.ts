@@ -132,13 +132,16 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
     reference: 'r.example.com/g/r/web:t1',
   };
   const input: BuildJobInput = {
-    ...{ namespace, labels, number: 1, attempt: 0, ref: 'refs/heads/main', commit: 'c0ffee', trusted: true },
-    origin: 'https://git.example.com/x.git',
+    ...{ namespace, labels, number: 1, attempt: 0, trusted: true },
+    clones: [undefined, 'backend'].map((included) => ({
+      ...{ included, ref: 'refs/heads/main', commit: 'c0ffee', files: ['gitconfig'] },
+      origin: 'https://git.example.com/x.git',
+    })),
     build: { images: [built], digests: new Map() },
     missing: [{ ...built, image: { ...built.image, secrets: [{ id: 'npm', bundle: 'files-1', key: 'token' }] } }],
     noCache: false,
     builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
-    cacheNamespace: 'g/r',
+    cacheNamespace: () => 'g/r',
     now: new Date(0),
     settings: {
       cloneImage: image,
@@ -163,7 +166,7 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
   const bundle = (secret: boolean) => fileObject({ namespace, labels }, { name: 'file-1', secret }, new Map());
   return [
     pullSecret(namespace, labels, new Map()),
-    sourceSecret(namespace, labels, () => ({ gitconfig: '' })),
+    sourceSecret(namespace, labels, [{ included: undefined, files: () => ({ gitconfig: '' }) }]),
     buildSecret(namespace, labels, builder, new Map(), '{}', [{ key: 'argument.1.web.0', value: 'x' }]),
     valuesObject({ namespace, labels }, hidden),
     bundle(true),

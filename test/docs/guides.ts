@@ -13,6 +13,7 @@ export const GUIDES: readonly string[] = [
   'docs/how-to/webhooks.md',
   'docs/how-to/ci.md',
   'docs/how-to/fork-pull-requests.md',
+  'docs/how-to/several-repositories.md',
   'docs/how-to/private-registry.md',
   'docs/how-to/tests.md',
   'docs/how-to/seeded-database.md',

@@ -17,7 +17,7 @@ import type { BuildResolver } from './build-resolver.ts';
 import { buildArguments } from './build-arguments.ts';
 import { buildSecret, sourceSecret } from './credentials.ts';
 import { buildJob, buildJobName } from './job.ts';
-import { authorityFiles, BUILD_CREDENTIALS, SOURCE_CREDENTIALS } from './job-containers.ts';
+import { authorityFiles, BUILD_CREDENTIALS, CREDENTIALS_FOLDER, SOURCE_CREDENTIALS } from './job-containers.ts';
 import type { BuildJobSettings } from './job-input.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
 import { sourcePolicy } from './allowed-image-sources.ts';
@@ -77,17 +77,15 @@ export class BuildJobs {
     attempt: number,
     now: Date,
   ): Promise<void> {
-    const { client, applier, source, imageRegistry, builders, settings, jobs } = this.#options;
-    const { namespace, labels, number, requestId, commit, repository, trusted, noCache, buildId } = request;
+    const { client, applier, imageRegistry, builders, settings, jobs } = this.#options;
+    const { namespace, labels, number, requestId, repository, trusted, noCache, buildId } = request;
     const { name: environment, uid: environmentUid } = request.environment;
     const builder = await builders.acquire({
       group: repository.group,
       trusted,
       build: { environment, environmentUid, number },
     });
-    const { access, refName } = await request.locate().catch((error: unknown) => {
-      throw waitWhileBusy(error);
-    });
+    const clones = await this.#clones(request, missing);
     const ownImages = imagePrefix(imageRegistry, repository);
     const untrustedImages = imagePrefix(imageRegistry, repository, false);
     const { digests } = build;
@@ -95,7 +93,7 @@ export class BuildJobs {
     const given = missing.flatMap(({ image }) => buildArguments(image, { number, settings }));
     const files = [...given, ...authorityFiles(settings)];
     const secrets = [
-      sourceSecret(namespace, labels, await source.files(access)),
+      sourceSecret(namespace, labels, clones),
       buildSecret(namespace, labels, builder, await this.#resolver.auths(request), policy, files),
     ];
     const job = buildJob({
@@ -104,16 +102,15 @@ export class BuildJobs {
       number,
       attempt,
       requestId,
-      origin: access.origin,
-      ref: refName,
-      commit,
+      clones: clones.map(({ files, ...clone }) => ({ ...clone, files: Object.keys(files(CREDENTIALS_FOLDER)) })),
       build,
       missing,
       trusted,
       noCache,
       builder,
       // A separate cache: builds of others must not find what a fork's pull request stores.
-      cacheNamespace: `${repository.group}/${repository.name}${trusted ? '' : `/untrusted/${buildId}`}`,
+      cacheNamespace: (included) =>
+        `${repository.group}/${included ?? repository.name}${trusted ? '' : `/untrusted/${buildId}`}`,
       now,
       settings,
     });
@@ -126,6 +123,22 @@ export class BuildJobs {
       if (error instanceof ApiError && !isUnavailable(error)) await this.#deleteCredentials(namespace);
       throw refusedForGood(error);
     }
+  }
+
+  /** Returns the clones that the missing images need: a repository without any is not fetched. */
+  async #clones(request: BuildRequest, missing: readonly ResolvedImage[]) {
+    const { source } = this.#options;
+    const needed = new Set(missing.map(({ image }) => image.included));
+    const own = needed.has(undefined)
+      ? [{ name: undefined, commit: request.commit, location: await request.locate().catch(whileBusy) }]
+      : [];
+    const included = (request.included ?? []).filter(({ name }) => needed.has(name));
+    return Promise.all(
+      [...own, ...included].map(async ({ name, commit, location: { access, refName } }) => {
+        const files = await source.files(access);
+        return { included: name, origin: access.origin, ref: refName, commit, files };
+      }),
+    );
   }
 
   async end(job: Job): Promise<void> {
@@ -150,4 +163,8 @@ export class BuildJobs {
     await deleteIfThere(client, Secret, { namespace, name: BUILD_CREDENTIALS });
     await deleteIfThere(client, Secret, { namespace, name: SOURCE_CREDENTIALS });
   }
+}
+
+function whileBusy(error: unknown): never {
+  throw waitWhileBusy(error);
 }

@@ -4,6 +4,17 @@ import type { RefLocation } from '../../source/git/source.ts';
 import type { LogSession } from '../logs/log-session.ts';
 import type { PlannedImage } from '../plan/image-plan.ts';
 
+/** Another repository whose images a build contains. */
+export interface IncludedSource {
+  /** Name of the Repository, as in PlannedImage. */
+  name: string;
+  /** Part of its images' tags: others may have had the same name. */
+  repositoryUid: string;
+  /** Where the commit is fetched from, with the credentials of this repository. */
+  location: RefLocation;
+  commit: string;
+}
+
 export interface BuildRequest {
   namespace: string;
   labels: Record<string, string>;
@@ -30,6 +41,8 @@ export interface BuildRequest {
   /** Builds without cache, and replaces no image that is used elsewhere. */
   noCache: boolean;
   images: readonly PlannedImage[];
+  /** The other repositories that images are built from; absent if there are none. */
+  included?: readonly IncludedSource[];
   log: LogSession;
 }
 

@@ -30,11 +30,15 @@ export class BuildResolver {
   /** Returns what is built under which names: as recorded in the running Job, otherwise by the current base images. */
   async resolve(request: BuildRequest, job: Job | undefined): Promise<ResolvedBuild> {
     const { imageRegistry } = this.#options;
-    const { repository, repositoryUid, trusted, noCache, buildId, images } = request;
+    const { repository, repositoryUid, included = [], trusted, noCache, buildId, images } = request;
     const recorded = recordedDigests(job?.metadata.annotations?.[RECORD_ANNOTATION]);
     const digests = recorded ?? (await this.#findDigests(request));
     const apartAs = noCache ? buildId : undefined;
-    return resolveBuild({ registry: imageRegistry, repository, repositoryUid, trusted, apartAs, images, digests });
+    const includedUids = new Map(included.map(({ name, repositoryUid: uid }) => [name, uid]));
+    return resolveBuild({
+      ...{ registry: imageRegistry, repository, repositoryUid, includedUids },
+      ...{ trusted, apartAs, images, digests },
+    });
   }
 
   /**

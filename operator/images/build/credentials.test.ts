@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { withOwnRegistry } from './credentials.ts';
+import { sourceSecret, withOwnRegistry } from './credentials.ts';
 
 const own = { username: 'coppice', password: 'own' };
 const other = { username: 'robot', password: 'other' };
@@ -15,4 +15,17 @@ it.each(['ghcr.io', 'ghcr.io:443'])("does not let a group's Secret for %s replac
 it("keeps the group's credentials for other registries", () => {
   expect(withOwnRegistry('ghcr.io/acme', own, new Map([['docker.io', other]])).get('docker.io')).toEqual(other);
   expect(withOwnRegistry('ghcr.io/acme', undefined, new Map()).size).toBe(0);
+});
+
+it('keeps the files of each clone apart', () => {
+  const files = (password: string) => (folder: string) => ({ gitconfig: `${folder} ${password}` });
+  const { data = {} } = sourceSecret('env-x', {}, [
+    { included: undefined, files: files('own') },
+    { included: 'backend', files: files('other') },
+  ]);
+  const texts = Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]);
+  expect(texts).toEqual([
+    ['gitconfig', '/credentials own'],
+    ['backend.gitconfig', '/credentials other'],
+  ]);
 });

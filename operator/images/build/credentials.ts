@@ -6,7 +6,7 @@ import { canonicalHost, splitAddress } from '../registry/own-registry.ts';
 import type { RegistryCredentials } from '../registry/session.ts';
 import type { GitFiles } from '../../source/git/git-files.ts';
 import type { BuildArgument } from './build-arguments.ts';
-import { BUILD_CREDENTIALS, CREDENTIALS_FOLDER, SOURCE_CREDENTIALS } from './job-containers.ts';
+import { BUILD_CREDENTIALS, CREDENTIALS_FOLDER, SOURCE_CREDENTIALS, sourceKey } from './job-containers.ts';
 
 /** Adds Coppice's own registry, `host[:port][/path]`, first: no Secret can override its credentials. */
 export function withOwnRegistry(
@@ -53,9 +53,16 @@ export function pullSecret(namespace: string, labels: Record<string, string>, au
   };
 }
 
-/** Returns the Secret that only the clone container mounts. */
-export function sourceSecret(namespace: string, labels: Record<string, string>, files: GitFiles): Secret {
-  return secret(namespace, labels, SOURCE_CREDENTIALS, files(CREDENTIALS_FOLDER));
+/** Returns the Secret of which each clone container mounts its own files. */
+export function sourceSecret(
+  namespace: string,
+  labels: Record<string, string>,
+  clones: readonly { included: string | undefined; files: GitFiles }[],
+): Secret {
+  const texts = clones.flatMap(({ included, files }) =>
+    Object.entries(files(CREDENTIALS_FOLDER)).map(([name, text]) => [sourceKey(included, name), text] as const),
+  );
+  return secret(namespace, labels, SOURCE_CREDENTIALS, Object.fromEntries(texts));
 }
 
 function secret(

@@ -5,7 +5,7 @@ import { confined } from '../../shared/pod-parts.ts';
 import { GIT_CONFIG_FILE } from '../../source/git/git-files.ts';
 import { AFTER_CLONE } from './after-clone.ts';
 import { buildArguments } from './build-arguments.ts';
-import type { BuildJobInput, BuildJobSettings } from './job-input.ts';
+import type { BuildJobInput, BuildJobSettings, CloneInput } from './job-input.ts';
 import type { PlannedImage } from '../plan/image-plan.ts';
 import type { ResolvedImage } from './resolved-build.ts';
 
@@ -40,7 +40,7 @@ const secretsFolder = '/build-secrets';
 
 /** Returns a container's role in a build; the service is empty for the clone. */
 export function roleOf(container: string): { service: string; stage: string } {
-  if (container === clone) return { service: '', stage: clone };
+  if (container === clone || container.startsWith(`${clone}-`)) return { service: '', stage: clone };
   return { service: container.startsWith(prefix) ? container.slice(prefix.length) : '', stage: 'build' };
 }
 
@@ -49,31 +49,47 @@ const resources = { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '2'
 type PodSpec = NonNullable<Pod['spec']>;
 type Container = PodSpec['containers'][number];
 
-/** Returns the container that fetches the files that the builds need. */
-export function cloneContainer({ origin, ref, commit, missing, trusted, settings }: BuildJobInput): Container {
+/** Returns the key of a file with credentials in the Secret of all clones. `included`: as in CloneInput. */
+export function sourceKey(included: string | undefined, file: string): string {
+  return included === undefined ? file : `${included}.${file}`;
+}
+
+/** Returns a name for the clone at this position in the Job; the first one has the plain name. */
+function numbered(name: string, index: number): string {
+  return index === 0 ? name : `${name}-${index}`;
+}
+
+/** Returns the container that fetches the files of one repository that the builds need; `index` is its position in the Job. */
+export function cloneContainer(
+  { included, origin, ref, commit }: CloneInput,
+  index: number,
+  { missing, trusted, settings }: BuildJobInput,
+): Container {
+  const images = missing.map(({ image }) => image).filter((image) => image.included === included);
   // In the format of operator/images/clone/complete.ts.
   const completing = {
     ...settings.sources,
     trusted,
-    folders: missing.map(({ image }) => image.context),
-    files: missing.map(({ image }) => image.dockerfile),
+    folders: images.map(({ context }) => context),
+    files: images.map(({ dockerfile }) => dockerfile),
   };
   return {
-    name: clone,
+    name: numbered(clone, index),
     image: settings.cloneImage,
     command: ['/bin/sh', '/app/operator/images/clone/clone.sh'],
     env: [
       { name: 'ORIGIN', value: literal(origin) },
       { name: 'REF', value: literal(ref) },
       { name: 'COMMIT', value: commit },
+      ...(included === undefined ? [] : [{ name: 'INCLUDED', value: included }]),
       { name: 'WORKSPACE', value: source },
       { name: 'GIT_CONFIG_GLOBAL', value: `${CREDENTIALS_FOLDER}/${GIT_CONFIG_FILE}` },
       { name: 'CLONE_SETTINGS', value: literal(JSON.stringify(completing)) },
     ],
     volumeMounts: [
-      { name: 'workspace', mountPath: workspace },
-      { name: 'clone-tmp', mountPath: '/tmp' },
-      { name: 'source', mountPath: CREDENTIALS_FOLDER, readOnly: true },
+      { name: numbered('workspace', index), mountPath: workspace },
+      { name: numbered('clone-tmp', index), mountPath: '/tmp' },
+      { name: numbered('source', index), mountPath: CREDENTIALS_FOLDER, readOnly: true },
     ],
     securityContext: confined(),
     resources,
@@ -81,9 +97,23 @@ export function cloneContainer({ origin, ref, commit, missing, trusted, settings
   };
 }
 
+/** Returns the volumes of one clone: its files are seen by its own builds only, and its credentials by nothing else. */
+export function cloneVolumes({ included, files }: CloneInput, index: number): NonNullable<PodSpec['volumes']> {
+  const items = files.map((file) => ({ key: sourceKey(included, file), path: file }));
+  return [
+    { name: numbered('workspace', index), emptyDir: { sizeLimit: '4Gi' } },
+    { name: numbered('clone-tmp', index), emptyDir: { sizeLimit: '1Gi' } },
+    {
+      name: numbered('source', index),
+      secret: { secretName: SOURCE_CREDENTIALS, defaultMode: 0o440, items },
+    },
+  ];
+}
+
 /** Returns the container that builds and pushes one image after the clone; `index` is its position in the Job. */
 export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
-  const { settings, builder, cacheNamespace, noCache, now, trusted } = input;
+  const { settings, builder, cacheNamespace, noCache, now, trusted, clones } = input;
+  const cloned = clones.findIndex(({ included }) => included === image.included);
   const path = (relative: string) => posix.join(source, relative);
   const secrets = secretFiles(image, index, input);
   const given = buildArguments(image, input);
@@ -120,7 +150,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
       ...[
         // Cache mounts are shared by ID, so each repository has its own namespace for them. After the service file's arguments,
         // which must not override it.
-        `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace}`,
+        `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace(image.included)}`,
         ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
         ...(noCache ? ['--no-cache'] : []),
         `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,
@@ -139,7 +169,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
       ...authorityFiles(settings).map(({ key }) => ({ name: 'SSL_CERT_FILE', value: `${CREDENTIALS_FOLDER}/${key}` })),
     ],
     volumeMounts: [
-      { name: 'workspace', mountPath: workspace, readOnly: true },
+      { name: numbered('workspace', cloned), mountPath: workspace, readOnly: true },
       { name: 'tmp', mountPath: '/tmp' },
       { name: 'builder', mountPath: CREDENTIALS_FOLDER, readOnly: true },
       ...secrets.map(({ mount }) => mount),

@@ -21,6 +21,18 @@ export interface BuildJobSettings {
   scheduling?: Scheduling;
 }
 
+/** The clone of one repository, in a container of its own. */
+export interface CloneInput {
+  /** Name of the included Repository; undefined for the environment's own. */
+  included: string | undefined;
+  origin: string;
+  /** The full ref name, `refs/heads/…`. */
+  ref: string;
+  commit: string;
+  /** Names of the files with its credentials. */
+  files: readonly string[];
+}
+
 export interface BuildJobInput {
   namespace: string;
   labels: Record<string, string>;
@@ -29,10 +41,8 @@ export interface BuildJobInput {
   attempt: number;
   /** ID of the REST request that started the build. */
   requestId?: string | undefined;
-  origin: string;
-  /** The full ref name, `refs/heads/…`. */
-  ref: string;
-  commit: string;
+  /** Those that the missing images need. */
+  clones: readonly CloneInput[];
   /** All images of the build; a Job that continues for another build is matched by them. */
   build: ResolvedBuild;
   /** Images that are not in the registry yet; at least one. */
@@ -42,8 +52,8 @@ export interface BuildJobInput {
   noCache: boolean;
   /** The buildkitd that builds the images. */
   builder: Pick<BuilderEndpoint, 'address' | 'serverName'>;
-  /** Namespace within which builds share cache mounts. */
-  cacheNamespace: string;
+  /** Returns the namespace within which builds of a repository share cache mounts; `included` as in CloneInput. */
+  cacheNamespace: (included: string | undefined) => string;
   now: Date;
   settings: BuildJobSettings;
 }

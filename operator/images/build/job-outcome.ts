@@ -64,10 +64,13 @@ export function failedAt(job: Job, pod: Pod | undefined, now: Date): number | un
  * failed.
  */
 export function strandedAt(pod: Pod | undefined): number | undefined {
-  const { state } = pod?.status?.containerStatuses?.find(({ name }) => roleOf(name).stage === 'clone') ?? {};
-  const { exitCode = 0, finishedAt } = state?.terminated ?? {};
+  const clones = (pod?.status?.containerStatuses ?? []).filter(({ name }) => roleOf(name).stage === 'clone');
   // The kubelet reports no time for a container that it has lost.
-  return exitCode === 0 || !finishedAt ? undefined : Date.parse(finishedAt) + endsWithCloneMs;
+  const failed = clones.flatMap(({ state }) => {
+    const { exitCode = 0, finishedAt } = state?.terminated ?? {};
+    return exitCode === 0 || !finishedAt ? [] : [Date.parse(finishedAt)];
+  });
+  return failed.length === 0 ? undefined : Math.min(...failed) + endsWithCloneMs;
 }
 
 /** Returns when a finished Job finished, in milliseconds since 1970. */

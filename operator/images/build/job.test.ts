@@ -43,15 +43,21 @@ const input: BuildJobInput = {
   labels: { owner: 'x' },
   number: 3,
   attempt: 0,
-  origin: 'https://git.example.com/x.git',
-  ref: 'refs/heads/main',
-  commit: 'c0ffee',
+  clones: [
+    {
+      included: undefined,
+      origin: 'https://git.example.com/x.git',
+      ref: 'refs/heads/main',
+      commit: 'c0ffee',
+      files: ['gitconfig'],
+    },
+  ],
   build: { images: [web, api], digests: new Map([['docker.io/library/node:24', 'sha256:1']]) },
   missing: [web],
   trusted: true,
   noCache: false,
   builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
-  cacheNamespace: 'g/r',
+  cacheNamespace: (included) => `g/${included ?? 'r'}`,
   now: new Date('2026-01-01T00:00:00Z'),
   settings: {
     cloneImage: 'coppice:1',
@@ -138,6 +144,7 @@ test.each([0, 2])('accepts the longest service name at attempt %i', (attempt) =>
 test.each([
   ['clone', { stage: 'clone', service: '' }],
   ['build-web', { stage: 'build', service: 'web' }],
+  ['clone-1', { stage: 'clone', service: '' }],
   ['build-clone', { stage: 'build', service: 'clone' }],
   ['build-2-x', { stage: 'build', service: '2-x' }],
 ])('sets up the container %s to work on %j', (container, role) => {
@@ -196,6 +203,41 @@ test("gives the clone only the source's credentials, and buildctl only the build
   expect(mounts('source')).toEqual(['clone']);
   expect([mounts('clone-tmp'), mounts('tmp')]).toEqual([['clone'], ['build-web']]);
   expect(mounts('builder')).toEqual(['build-web']);
+});
+
+test('clones each repository into a volume of its own, with credentials that no other container sees', () => {
+  const clones = [
+    ...input.clones,
+    {
+      included: 'backend',
+      origin: 'https://git.example.com/b.git',
+      ref: 'refs/heads/main',
+      commit: 'beef',
+      files: ['gitconfig'],
+    },
+  ];
+  const missing = [web, { ...api, image: { ...api.image, included: 'backend' } }];
+  const spec = buildJob({ ...input, clones, missing }).spec?.template.spec;
+  const mounts = (spec?.containers ?? []).map(({ name, volumeMounts = [] }) => [
+    name,
+    volumeMounts.map((one) => one.name),
+  ]);
+  expect(Object.fromEntries(mounts)).toEqual({
+    clone: ['workspace', 'clone-tmp', 'source'],
+    'clone-1': ['workspace-1', 'clone-tmp-1', 'source-1'],
+    'build-web': ['workspace', 'tmp', 'builder', 'secret-0-0'],
+    'build-api': ['workspace-1', 'tmp', 'builder'],
+  });
+  const items = (name: string) => spec?.volumes?.find((volume) => volume.name === name)?.secret?.items;
+  expect(items('source')).toEqual([{ key: 'gitconfig', path: 'gitconfig' }]);
+  expect(items('source-1')).toEqual([{ key: 'backend.gitconfig', path: 'gitconfig' }]);
+  const of = (name: string) => spec?.containers.find((container) => container.name === name);
+  expect(of('clone-1')?.env).toContainEqual({ name: 'ORIGIN', value: 'https://git.example.com/b.git' });
+  expect(of('clone-1')?.env).toContainEqual({ name: 'INCLUDED', value: 'backend' });
+  expect(JSON.parse(of('clone-1')?.env?.find(({ name }) => name === 'CLONE_SETTINGS')?.value ?? '')).toMatchObject({
+    folders: ['api'],
+  });
+  expect(of('build-api')?.args).toContain('--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/backend');
 });
 
 test('runs no container as root, with a writable root file system or a service account token', () => {

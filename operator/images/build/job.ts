@@ -2,13 +2,7 @@ import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { RUNS_ONCE } from '../../shared/pod-parts.ts';
 import { LEAVES_SOON, scheduled } from '../../shared/scheduling.ts';
-import {
-  BUILD_CREDENTIALS,
-  buildctlContainer,
-  cloneContainer,
-  secretFiles,
-  SOURCE_CREDENTIALS,
-} from './job-containers.ts';
+import { BUILD_CREDENTIALS, buildctlContainer, cloneContainer, cloneVolumes, secretFiles } from './job-containers.ts';
 import type { BuildJobInput } from './job-input.ts';
 import { recordBuild, RECORD_ANNOTATION } from './resolved-build.ts';
 
@@ -17,7 +11,7 @@ export function buildJobName(number: number, attempt: number): string {
   return attempt === 0 ? `build-${number}` : `build-${number}-retry-${attempt}`;
 }
 
-/** Returns the Job of one build: a clone, and one buildctl container per image, which wait for the clone. */
+/** Returns the Job of one build: a clone of each repository, and one buildctl container per image, which wait for its clone. */
 export function buildJob(input: BuildJobInput): Job {
   const labels = {
     ...input.labels,
@@ -55,14 +49,12 @@ export function buildJob(input: BuildJobInput): Job {
             seccompProfile: { type: 'RuntimeDefault' },
           },
           containers: [
-            cloneContainer(input),
+            ...input.clones.map((clone, index) => cloneContainer(clone, index, input)),
             ...input.missing.map((image, index) => buildctlContainer(image, index, input)),
           ],
           volumes: [
-            { name: 'workspace', emptyDir: { sizeLimit: '4Gi' } },
-            { name: 'clone-tmp', emptyDir: { sizeLimit: '1Gi' } },
+            ...input.clones.flatMap((clone, index) => cloneVolumes(clone, index)),
             { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
-            { name: 'source', secret: { secretName: SOURCE_CREDENTIALS, defaultMode: 0o440 } },
             { name: 'builder', secret: { secretName: BUILD_CREDENTIALS, defaultMode: 0o440 } },
             ...input.missing
               .flatMap(({ image }, index) => secretFiles(image, index, input))

@@ -25,6 +25,8 @@ export interface ResolveInput {
   registry: ImageRegistry;
   repository: ResourceId;
   repositoryUid: string;
+  /** UIDs of included repositories, by name. */
+  includedUids?: ReadonlyMap<string, string>;
   trusted: boolean;
   /** Set for a build without cache, whose result must be separate. */
   apartAs: string | undefined;
@@ -33,10 +35,12 @@ export interface ResolveInput {
 }
 
 export function resolveBuild(input: ResolveInput): ResolvedBuild {
-  const { registry, repository, repositoryUid, trusted, apartAs, images, digests } = input;
+  const { registry, repository, repositoryUid, includedUids, trusted, apartAs, images, digests } = input;
   const resolved = images.map((image): ResolvedImage => {
     const path = imageRepository(registry, repository, image.service, trusted);
-    const tag = imageTag(image, { digests, repositoryUid, buildId: apartAs });
+    const uid = image.included === undefined ? repositoryUid : includedUids?.get(image.included);
+    if (uid === undefined) throw new Error(`the build lacks the repository ${image.included} of ${image.service}`);
+    const tag = imageTag(image, { digests, repositoryUid: uid, buildId: apartAs });
     return { image, repository: path, tag, reference: `${path}:${tag}` };
   });
   return { images: resolved, digests };

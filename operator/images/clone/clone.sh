@@ -2,7 +2,7 @@
 # Runs in a build Job's container `clone`: fetches the files of one commit to $WORKSPACE, without Git's history.
 # The containers that build run beside it. Each waits until the lock on $WORKSPACE.cloning is released, which happens
 # however this script ends, and continues only if $WORKSPACE.cloned exists (operator/images/build/after-clone.ts).
-# The Job sets ORIGIN, REF (the full name), COMMIT and WORKSPACE. The file GIT_CONFIG_GLOBAL, and the files beside it,
+# The Job sets ORIGIN, REF (the full name), COMMIT and WORKSPACE, and INCLUDED for an included repository. The file GIT_CONFIG_GLOBAL, and the files beside it,
 # contain the credentials and restrict what git can do.
 set -eu
 export GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0 LC_ALL=C HOME=/tmp
@@ -18,7 +18,7 @@ if [ -f "$authorities" ]; then
   cat /etc/ssl/certs/ca-certificates.crt "$authorities" >"$WORKSPACE.authorities.pem"
   export GIT_SSL_CAINFO="$WORKSPACE.authorities.pem" NODE_EXTRA_CA_CERTS="$authorities"
 fi
-echo "cloning $REF at $COMMIT"
+echo "cloning ${INCLUDED:+$INCLUDED, }$REF at $COMMIT"
 git init --quiet "$WORKSPACE"
 cd "$WORKSPACE"
 git fetch --quiet --depth=1 --no-tags -- "$ORIGIN" "$REF"

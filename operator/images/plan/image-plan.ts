@@ -15,6 +15,8 @@ import { WatchBudget, WatchTooLargeError, watchedFiles } from './watch.ts';
 /** One image to build as determined by the commit: the names of its base images, not their current digests. */
 export const plannedImageSchema = z.object({
   service: z.string(),
+  /** Name of the included Repository that it is built from; absent for the environment's own. */
+  included: z.string().optional(),
   /** Hash of everything in the commit that determines the result. */
   address: z.string(),
   context: z.string(),

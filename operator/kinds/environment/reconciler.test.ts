@@ -185,6 +185,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     access: () => ({}),
     registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
     forkApproval: () => ({ isRequired: world.requiresApproval ?? false, byComment: false }),
+    canBeIncluded: () => false,
     scheduledRebuild: () => world.scheduledRebuild,
     read: () => (world.configurationError ? Promise.reject(world.configurationError) : Promise.resolve(configuration)),
   };

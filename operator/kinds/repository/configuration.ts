@@ -87,6 +87,15 @@ export class RepositoryConfigurations {
     };
   }
 
+  /**
+   * Returns whether an environment of another repository of the group can include this one: it exists and, if the
+   * environment runs code of a fork, permits that.
+   */
+  canBeIncluded({ group, name }: ResourceId, byFork: boolean): boolean {
+    const repository = this.#repositories.get(objectKey(groupNamespace(group), name));
+    return repository !== undefined && (!byFork || repository.spec.forks?.canInclude === true);
+  }
+
   /** Returns the part of the configuration that needs no Secret; defaults for a missing Repository. */
   registryAccess({ group, name }: ResourceId): Pick<RepositoryConfiguration, 'trustForks' | 'registrySecrets'> {
     const repository = this.#repositories.get(objectKey(groupNamespace(group), name));

@@ -29,6 +29,7 @@ import { SyncSchedule, type Polled } from './sync-schedule.ts';
 export interface RepositorySyncOptions {
   client: Pick<ClusterClient, 'create' | 'delete' | 'patch'>;
   environments: Pick<Informer<Environment>, 'get' | 'byIndex' | 'observe'>;
+  repositories: Pick<Informer<Repository>, 'get'>;
   source: Pick<Source, 'listRefs' | 'listingWaitMs' | 'commitsOf'>;
   flows: Pick<Flows, 'ofHost'>;
   /** Interval of listing refs for Repositories that set none, in seconds. */
@@ -176,12 +177,23 @@ export class RepositorySync {
         decisions,
         events,
         environments,
+        includedIn: this.#includedIn(repository),
         isTaken,
         maxEnvironments: allowance.of(repository),
         maxForkEnvironments,
       });
       return { plan, decisionMs, pullRequestsError: listing.pullRequestsError };
     });
+  }
+
+  /** Returns the environments that include a repository. Whether new commits are built is a setting of their own one. */
+  #includedIn({ metadata: { namespace, name } }: Repository): Environment[] {
+    const { environments, repositories } = this.#options;
+    const autoBuilds = ({ spec }: Environment) =>
+      repositories.get(objectKey(namespace, spec.repository))?.spec.autoBuild !== false;
+    return environments
+      .byIndex('included', objectKey(namespace, name))
+      .filter((one) => one.metadata.deletionTimestamp === undefined && one.spec.repository !== name && autoBuilds(one));
   }
 
   /** Carries out the plan; returns whether only refs that wait for a name are left, which block nothing else. */

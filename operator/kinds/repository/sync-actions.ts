@@ -39,9 +39,9 @@ export async function carryOut(
 ): Promise<number> {
   const actions = [
     ...plan.build.map(
-      ({ environment, commit, request: what }) =>
+      ({ environment, commit, request: what, requestId = buildRequestId(commit) }) =>
         () =>
-          request(options, environment, what, buildRequestId(commit)),
+          request(options, environment, what, requestId),
     ),
     ...plan.remove.map((removal) => () => remove(options, removal)),
     ...plan.create.map((creation) => () => create(options, repository, creation)),

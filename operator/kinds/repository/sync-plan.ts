@@ -8,7 +8,7 @@ import { isAppliedByOthers, isMadeByCoppice } from '../../../crds/ownership.ts';
 import type { RuleDecision } from '../../../crds/rule-decision.ts';
 import { listedRefs, NO_RULES, type RefDecisions } from './ref-decisions.ts';
 import type { RefListing } from './ref-listing.ts';
-import { planBuilds, type PlannedBuild } from './sync-builds.ts';
+import { planBuilds, planIncludedBuilds, type PlannedBuild } from './sync-builds.ts';
 import { newestTags } from './tag-order.ts';
 
 export interface SyncInput {
@@ -21,6 +21,8 @@ export interface SyncInput {
   events: readonly PullRequestEvent[];
   /** The Repository's Environments before the refs were listed: the list does not apply to newer ones. */
   environments: readonly Environment[];
+  /** Environments of other repositories that include this one, and are built with new commits. */
+  includedIn?: readonly Environment[];
   /** Returns whether an Environment of another repository has the name. */
   isTaken: (name: string) => boolean;
   /** Maximum number of environments; no more are created. */
@@ -70,7 +72,10 @@ export function planSync(input: SyncInput): SyncPlan {
   const creations = planCreations(input, staying);
   return {
     ...(spec.sync?.dryRun === true ? withheld(creations) : { ...creations, withheld: undefined }),
-    build: spec.autoBuild === false ? [] : planBuilds(staying, listing),
+    build: [
+      ...(spec.autoBuild === false ? [] : planBuilds(staying, listing)),
+      ...planIncludedBuilds(input.repository, input.includedIn ?? [], listing),
+    ],
     remove: removes.flatMap((environment) => howToRemove(environment)),
     counts: {
       branches: listing.branches.size,

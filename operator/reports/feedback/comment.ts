@@ -4,7 +4,7 @@ import { formatId, idOf } from '../../../crds/ids.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { summarize } from '../environment-tests/summary.ts';
 import { currentBuild, logsUrlOf, waitingCommit } from './current-build.ts';
-import { codeBlock } from './text.ts';
+import { codeBlock, codeSpan } from './text.ts';
 
 /** Hosts accept at least 32,000 characters, which this number of sections does not reach. */
 const maxSections = 20;
@@ -49,7 +49,7 @@ function sectionOf(environment: Environment, apiUrl: URL, maxReason: number): st
   const build = currentBuild(environment);
   if (!build) return [heading, 'It is not built.', waiting];
   const log = `[Log of build ${build.number}](${logsUrlOf(environment, apiUrl, build.number)})`;
-  return [heading, ...paragraphsOn(build), ...testWords(), trustWords(), log, waiting];
+  return [heading, ...paragraphsOn(build), includedWords(build), ...testWords(), trustWords(), log, waiting];
 
   function paragraphsOn({ number, commit, result, message }: BuildStatus): string[] {
     const name = `Build ${number}${commit === undefined ? '' : ` of \`${commit.slice(0, 12)}\``}`;
@@ -71,6 +71,13 @@ function sectionOf(environment: Environment, apiUrl: URL, maxReason: number): st
     const { message = '' } = findCondition(status?.conditions, 'Approved') ?? {};
     const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}`;
     return `${sentence}. [Panel](${logsUrlOf(environment, apiUrl)})`;
+  }
+
+  function includedWords({ repositories = [] }: BuildStatus): string {
+    const named = repositories.map(({ name, branch, commit }) => {
+      return `${name} at \`${commit.slice(0, 12)}\` of ${codeSpan(branch)}`;
+    });
+    return named.length === 0 ? '' : `It includes ${named.join(', ')}.`;
   }
 
   function stillRuns(): string {

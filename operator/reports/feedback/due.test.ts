@@ -198,6 +198,14 @@ describe('a comment', () => {
     ],
     ['up', { state: 'built', build: build('succeeded') }, `Build 2 of \`c2\` runs at <${weburl}>.`],
     [
+      'up with another repository',
+      {
+        state: 'built',
+        build: build('succeeded', { repositories: [{ name: 'backend', branch: 'a`@all', commit: 'b'.repeat(40) }] }),
+      },
+      'It includes backend at `bbbbbbbbbbbb` of `` a`@all ``.',
+    ],
+    [
       'failed',
       { state: 'created', build: build('failed', { message: '@all ``` <img>' }) },
       'Build 2 of `c2` failed:\n\n````text\n@all ``` <img>\n````',

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { codeBlock } from './text.ts';
+import { codeBlock, codeSpan } from './text.ts';
 
 test.each([
   ['@everyone <b>*bold*</b>', '```text\n@everyone <b>*bold*</b>\n```'],
@@ -16,4 +16,12 @@ test('limits the length of a code block', () => {
 
 test('removes terminal sequences and invisible characters as masks expect', () => {
   expect(codeBlock('a\u001b[31mb\u0001c\u200bd\te\nf')).toBe('```text\nabcd\te\nf\n```');
+});
+
+test.each([
+  ['feature/@team', '` feature/@team `'],
+  ['a`b``c', '``` a`b``c ```'],
+  ['a\n[//]: # (coppice)', '` a [//]: # (coppice) `'],
+])('lets nothing end a code span: %j', (text, span) => {
+  expect(codeSpan(text)).toBe(span);
 });

@@ -27,6 +27,7 @@ describe('a pull request', () => {
       number: 7,
       commit: 'abc',
       isFork,
+      sourceBranch: 'x/y',
       location: { access: { origin, credentials }, refName },
     });
   });

@@ -188,7 +188,13 @@ export function toPullRequest(
   // The commits of a deleted fork are not available: a branch of the same name in the repository is unrelated.
   const isNowhere = (isFork && !fork) || !isReadableRef(sourceRefName);
   const refName = isNowhere ? `refs/pull/${number}/head` : sourceRefName;
-  return { number, commit: lastMergeSourceCommit?.commitId, isFork, location: { access: { ...own, origin }, refName } };
+  return {
+    number,
+    commit: lastMergeSourceCommit?.commitId,
+    isFork,
+    sourceBranch: shortBranch(sourceRefName),
+    location: { access: { ...own, origin }, refName },
+  };
 }
 
 /** Reads a pull request of a list: the response with a single one never has labels. */

@@ -32,8 +32,8 @@ describe('a pull request', () => {
     ['that was just opened', { sha: null, source_project_id: 1 }, undefined, false],
   ])('is read: %s', (_, fields, commit, isFork) => {
     const location = { access, refName: 'refs/merge-requests/7/head' };
-    const found = toPullRequest({ iid: 7, target_project_id: 1, ...fields }, access);
-    expect(found).toEqual({ number: 7, commit, isFork, location });
+    const found = toPullRequest({ iid: 7, target_project_id: 1, source_branch: 'x/y', ...fields }, access);
+    expect(found).toEqual({ number: 7, commit, isFork, sourceBranch: 'x/y', location });
   });
 });
 

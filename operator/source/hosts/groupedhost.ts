@@ -198,6 +198,7 @@ export function toPullRequest(found: z.infer<typeof mergeRequestSchema>, access:
     number: found.iid,
     commit: found.sha ?? undefined,
     isFork: found.source_project_id !== found.target_project_id,
+    sourceBranch: found.source_branch ?? undefined,
     location: { access, refName: `refs/merge-requests/${found.iid}/head` },
   };
 }

@@ -17,6 +17,8 @@ export interface PullRequest {
    * host does not report it.
    */
   isFork: boolean | undefined;
+  /** Branch that the commits are on; undefined if the host does not report it. */
+  sourceBranch?: string | undefined;
   location: RefLocation;
 }
 

@@ -26,14 +26,15 @@ describe('the capabilities of a token', () => {
 describe('a pull request', () => {
   const base = { repo: { id: 1 } };
   test.each([
-    ['of a branch', { sha: 'abc', repo: { id: 1 } }, false],
-    ['of a fork', { sha: 'abc', repo: { id: 2 } }, true],
-    ['of a deleted fork', { sha: 'abc', repo: null }, true],
+    ['of a branch', { ref: 'x/y', sha: 'abc', repo: { id: 1 } }, false],
+    ['of a fork', { ref: 'x/y', sha: 'abc', repo: { id: 2 } }, true],
+    ['of a deleted fork', { ref: 'x/y', sha: 'abc', repo: null }, true],
   ])('is read: %s', (_, head, isFork) => {
     expect(toPullRequest({ number: 7, head, base }, access)).toEqual({
       number: 7,
       commit: 'abc',
       isFork,
+      sourceBranch: 'x/y',
       location: { access, refName: 'refs/pull/7/head' },
     });
   });

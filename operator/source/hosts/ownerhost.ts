@@ -194,6 +194,7 @@ export function toPullRequest({ number, head, base }: z.infer<typeof pullSchema>
     number,
     commit: head.sha,
     isFork: head.repo?.id !== base.repo.id,
+    sourceBranch: head.ref ?? undefined,
     location: { access, refName: `refs/pull/${number}/head` },
   };
 }

@@ -61,6 +61,7 @@ describe('a pull request', () => {
       number: 7,
       commit,
       isFork,
+      sourceBranch: 'x/y',
       location: { access, refName },
     });
   });

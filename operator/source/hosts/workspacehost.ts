@@ -189,6 +189,7 @@ export function toPullRequest(
     number: id,
     commit: hash?.length === 40 ? hash : undefined,
     isFork: !isSame,
+    sourceBranch: source.branch.name,
     location:
       from === undefined || !isReadableRef(branch)
         ? // The commits are not available: this ref does not exist, while a branch of the same name in the repository

@@ -43,7 +43,7 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
           {gitRef.type} of <a href={repositoryPage(rid)}>{rid}</a>
         </span>
         {!id.endsWith(`.${name}`) && <span class="isolate">{visibleText(name)}</span>}
-        <Commit environment={environment} />
+        {environment.commit !== undefined && <Commit rid={rid} commit={environment.commit} />}
         {builtAt > 0 ? (
           <span>
             last build ended <Ago at={builtAt} />
@@ -66,6 +66,7 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
         {size > 0 && <span class="figures">images and volumes: {byteText(size)}</span>}
         {environment.fromFork === true && <span>from a fork</span>}
       </p>
+      <Included repositories={environment.repositories} />
       {isOpenable && (
         <p class="row address">
           <a href={weburl} target="_blank" rel="noopener noreferrer" class="one-line">
@@ -92,9 +93,31 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
 
 const shortCommit = 7;
 
-function Commit({ environment: { commit, rid } }: { environment: EnvironmentView }): JSX.Element | null {
+/** The other repositories whose services the environment includes, with what each came from. */
+function Included({ repositories }: Pick<EnvironmentView, 'repositories'>): JSX.Element | null {
+  if (repositories === undefined) return null;
+  return (
+    <ul class="facts" aria-label="Included repositories">
+      {repositories.map(({ id, branch, commit, branches = [] }) => (
+        <li key={id} class="row">
+          <span class="muted">with</span>
+          <a href={repositoryPage(id)}>{id}</a>
+          {branch === undefined ? (
+            <span class="muted isolate">
+              {branches.length === 0 ? 'not included' : `no branch ${visibleText(branches.join(' or '))}`}
+            </span>
+          ) : (
+            <span class="isolate">{visibleText(branch)}</span>
+          )}
+          {commit !== undefined && <Commit rid={id} commit={commit} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Commit({ rid, commit }: { rid: string; commit: string }): JSX.Element {
   const repository = useResource<RepositoryView>(`${repositoryPath(rid)}?environments=false`).data.value;
-  if (commit === undefined) return null;
   const url = repository && commitUrl(repository, commit);
   const short = <code>{commit.slice(0, shortCommit)}</code>;
   return (

@@ -226,7 +226,12 @@ const approvals: readonly (readonly [Approval, string])[] = [
 
 function Forks({ settings, save }: SettingsProps): JSX.Element {
   const approval = useSignal<Approval>(settings.forks.approval ?? '');
-  const action = useAction(() => save({ forks: { approval: approval.value === '' ? null : approval.value } }));
+  const canInclude = useSignal(settings.forks.canInclude === true);
+  const action = useAction(() =>
+    save({
+      forks: { approval: approval.value === '' ? null : approval.value, canInclude: canInclude.value },
+    }),
+  );
   return (
     <section class="stack-small">
       <h2>Pull requests from forks</h2>
@@ -238,6 +243,11 @@ function Forks({ settings, save }: SettingsProps): JSX.Element {
           options={approvals}
           onInput={(value) => (approval.value = value)}
           hint="Until then nothing of the commit is read, built or run."
+        />
+        <CheckField
+          label="Forks of other repositories of the group can include this one"
+          isChecked={canInclude.value}
+          onInput={(value) => (canInclude.value = value)}
         />
       </Form>
     </section>

@@ -9,7 +9,13 @@ export const coppiceKeys = keyTable({
 export const coppiceFileKeys = keyTable({
   of: "the file's x-coppice",
   path: 'x-coppice',
-  supported: 'reusable from tests',
+  supported: 'reusable from repositories tests',
+});
+
+export const includedRepositoryKeys = keyTable({
+  of: 'an included repository',
+  path: 'x-coppice.repositories[]',
+  supported: 'name fallback alias',
 });
 
 export const testKeys = keyTable({

@@ -58,6 +58,7 @@ beforeAll(async () => {
   sync = new RepositorySync({
     client: ofOurType(),
     environments: informer,
+    repositories: { get: () => undefined },
     source,
     flows: groupFlows,
     pollSeconds: 300,

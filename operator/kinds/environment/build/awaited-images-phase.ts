@@ -1,4 +1,5 @@
 import type { BuildStatus } from '../../../../crds/environment.ts';
+import { includedCommits } from '../../../../crds/included-repository.ts';
 import { awaitedImages } from '../../../images/awaited/awaited-images.ts';
 import { ASK_AGAIN_MS, type ImageWaits } from '../../../images/awaited/image-waits.ts';
 import { planWait } from '../../../images/awaited/wait-plan.ts';
@@ -26,13 +27,17 @@ export class AwaitedImagesPhase {
   }
 
   /** Fails with Waiting until the images exist, and with Stalled when their deadline has passed. */
-  async run(scope: EnvironmentScope, { commit, serviceFile }: Revision): Promise<PhaseResult<'build', never>> {
+  async run(
+    scope: EnvironmentScope,
+    { commit, repositories, serviceFile }: Revision,
+  ): Promise<PhaseResult<'build', never>> {
     const build = scope.runningBuild;
     if (!build?.images || build.rolloutStartedAt !== undefined) return {};
     const { log, waits, imageDeadlineSeconds, pullAuths } = this.#options;
     const id = buildId(scope.environment, build.number);
     const wait = { buildId: id, environmentKey: scope.key, group: scope.id.group, auths: () => pullAuths(scope) };
-    const awaited = awaitedImages([commit], serviceFile);
+    const included = includedCommits(repositories).map((one) => one.commit);
+    const awaited = awaitedImages([commit, ...included], serviceFile);
     const plan = planWait({
       awaited,
       lookups: new Map(awaited.map(({ image, reference }) => [image, waits.look({ ...wait, image, reference })])),

@@ -5,6 +5,7 @@ import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import { Stalled } from '../../../shared/errors.ts';
 import type { AwaitedImagesPhase } from './awaited-images-phase.ts';
 import { type BuildLog, buildId } from './build-log.ts';
+import { includedSources } from './included-sources.ts';
 import { newestBuildRequest, plannedFields, whatMoved } from './build-status.ts';
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
 import { setUpFrom } from '../scope/contents.ts';
@@ -128,6 +129,8 @@ export class BuildPhase {
 
   async #request(scope: EnvironmentScope, build: BuildStatus, revision: Revision): Promise<BuildRequest> {
     const { repositoryUid, registrySecrets } = await scope.readConfiguration();
+    // Before the log is opened, which masks their passwords.
+    const included = await includedSources(scope, revision);
     return {
       namespace: scope.namespace,
       labels: scope.labels,
@@ -143,6 +146,7 @@ export class BuildPhase {
       trusted: scope.isTrusted,
       noCache: build.noCache ?? false,
       images: revision.images,
+      included,
       log: this.#options.log.open(scope, build, revision),
     };
   }

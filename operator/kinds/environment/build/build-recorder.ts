@@ -19,7 +19,7 @@ export interface BuildRecorderOptions {
 }
 
 /** Status fields that starting and finishing a build change. */
-export type BuildField = 'build' | 'builds' | 'deployed' | 'activation';
+export type BuildField = 'build' | 'builds' | 'deployed' | 'activation' | 'repositories';
 export type BuildingResult = PhaseResult<BuildField, 'Built'>;
 
 const finishReasons = {
@@ -59,7 +59,11 @@ export class BuildRecorder {
    */
   async fail(scope: EnvironmentScope, error: Stalled, commit?: string): Promise<BuildingResult> {
     const { message, reason } = await this.#options.masking.stalled(scope, scope.runningBuild?.revision, error);
-    return this.finish(scope, 'failed', message, reason, error instanceof CommitRefused ? error.commit : commit);
+    if (!(error instanceof CommitRefused)) return this.finish(scope, 'failed', message, reason, commit);
+    const finished = await this.finish(scope, 'failed', message, reason, error.commit);
+    // A push to one of them can fix it, so the next sync of each must find the environment.
+    if (!error.repositories) return finished;
+    return { ...finished, status: { ...finished.status, repositories: [...error.repositories] } };
   }
 
   /** Finishes the build in the status and in its log; BuildPhase.cleanUp() follows. `reason`: why it failed. */

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { BuildStatus, EnvironmentStatus, FinishedBuild } from '../../../../crds/environment.ts';
 import { requestValue } from '../../../../crds/requests.ts';
 import { sampleActivation } from '../../../../crds/testing/activation.ts';
-import { newestBuildRequest, triggerOf, withFinished } from './build-status.ts';
+import { newestBuildRequest, plannedFields, triggerOf, whatMoved, withFinished } from './build-status.ts';
 
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n));
 const value = (n: number, id = 'x') => requestValue(second(n), id);
@@ -80,3 +80,33 @@ test('keeps the ten newest builds, each once', () => {
   });
   expect(withFinished(builds, { ...built(1), number: 12 }, second(20).toISOString())).toHaveLength(10);
 });
+
+test.each([
+  ['the ref', { commit: 'c2' }, 'the ref has moved to c2'],
+  [
+    'an included repository',
+    { commit: 'c1', repositories: [included('b2')] },
+    'the included repository backend has moved to b2',
+  ],
+  [
+    'neither',
+    { commit: 'c1', repositories: [included('b1')] },
+    'the variables or the settings of the repository have changed',
+  ],
+])('reports that %s has moved', (_what, newest, expected) => {
+  expect(whatMoved({ commit: 'c1', repositories: [included('b1')] }, newest)).toBe(expected);
+});
+
+test('records the commits of included repositories, and nothing without any', () => {
+  const planned = {
+    id: 'v',
+    commit: 'c1',
+    repositories: [{ ...included('b1'), branches: ['main'], services: ['api'] }],
+  };
+  expect(plannedFields(planned)).toMatchObject({ commit: 'c1', repositories: [included('b1')] });
+  expect(plannedFields({ id: 'v', commit: 'c1' })).not.toHaveProperty('repositories');
+});
+
+function included(commit: string) {
+  return { name: 'backend', branch: 'main', commit };
+}

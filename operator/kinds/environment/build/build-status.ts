@@ -6,6 +6,7 @@ import {
   type EnvironmentStatus,
   type FinishedBuild,
 } from '../../../../crds/environment.ts';
+import { includedCommits, type IncludedCommit } from '../../../../crds/included-repository.ts';
 import { requestTime, type HandledRequests } from '../../../../crds/requests.ts';
 import { isSyncRequest } from '../../repository/sync-builds.ts';
 import type { Revision } from '../revision/revision.ts';
@@ -35,7 +36,7 @@ export function triggerOf(
 export function nextBuild(
   spec: Pick<Environment['spec'], 'buildOnCreate'>,
   status: Readonly<EnvironmentStatus>,
-  planned: Pick<Revision, 'id' | 'commit' | 'author' | 'subject'> | undefined,
+  planned: PlannedBuild | undefined,
   now: Date,
 ): BuildStatus {
   const previous = previousTimes(status.build);
@@ -51,17 +52,18 @@ export function nextBuild(
   };
 }
 
+type PlannedBuild = Pick<Revision, 'id' | 'commit' | 'repositories' | 'author' | 'subject'>;
+
 /** Returns the fields of a build that its revision determines. */
 export function plannedFields({
   id,
   commit,
+  repositories,
   author,
   subject,
-}: Pick<Revision, 'id' | 'commit' | 'author' | 'subject'>): Pick<
-  BuildStatus,
-  'revision' | 'commit' | 'author' | 'subject'
-> {
-  return { revision: id, commit, author, subject };
+}: PlannedBuild): Pick<BuildStatus, 'revision' | 'commit' | 'repositories' | 'author' | 'subject'> {
+  const included = includedCommits(repositories);
+  return { revision: id, commit, author, subject, ...(included.length > 0 && { repositories: included }) };
 }
 
 /** Returns the history with a finished build added, newest first. */
@@ -84,7 +86,16 @@ export function previousTimes(build: BuildStatus | undefined): BuildStatus['prev
 }
 
 /** Returns why a build supersedes the running one. */
-export function whatMoved(running: Pick<BuildStatus, 'commit'>, newest: { commit: string }): string {
-  if (running.commit === newest.commit) return 'the variables or the settings of the repository have changed';
+export function whatMoved(
+  running: Pick<BuildStatus, 'commit' | 'repositories'>,
+  newest: { commit: string; repositories?: readonly IncludedCommit[] },
+): string {
+  if (running.commit === newest.commit) {
+    const moved = newest.repositories?.find(({ name, commit }) =>
+      running.repositories?.some((one) => one.name === name && one.commit !== commit),
+    );
+    if (moved) return `the included repository ${moved.name} has moved to ${moved.commit.slice(0, 12)}`;
+    return 'the variables or the settings of the repository have changed';
+  }
   return `the ref has moved to ${newest.commit.slice(0, 12)}`;
 }

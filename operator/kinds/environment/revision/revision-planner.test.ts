@@ -35,6 +35,12 @@ const request = {
     Promise.resolve({ access: { origin: 'http://git/x', credentials: undefined }, refName: 'refs/heads/main' }),
   isTrusted: () => true,
   requireApproval: () => undefined,
+  included: {
+    canInclude: () => false,
+    configuration: () => Promise.reject(new Error('nothing is included')),
+    sourceBranch: () => 'main',
+    mayBeFork: () => false,
+  },
   location: { namespace: 'env-x', namespaceUid: 'u', labels: {} },
 } as const;
 

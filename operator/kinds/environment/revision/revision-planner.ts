@@ -1,13 +1,17 @@
 import { textsToMask } from '../../../../build-logs/mask-candidates.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
+import type { IncludedCommit, IncludedRepositoryStatus } from '../../../../crds/included-repository.ts';
 import { containerVariables, type EnvironmentFacts, OwnVariables } from '../../../../service-file/own-variables.ts';
+import { combineRepositories } from '../../../../service-file/combine-repositories.ts';
+import type { FileContents } from '../../../../service-file/files.ts';
 import { readServiceFile } from '../../../../service-file/parse.ts';
 import { formatProblem } from '../../../../service-file/problems.ts';
-import type { FileBundle, ServiceFile } from '../../../../service-file/schema.ts';
+import type { FileBundle, IncludedRepository, ServiceFile } from '../../../../service-file/schema.ts';
 import { storedAt } from '../../../../service-file/stored-file.ts';
 import { platformLabels } from '../../../shared/scheduling.ts';
 import { planImages, type PlannedImage } from '../../../images/plan/image-plan.ts';
+import { WatchBudget } from '../../../images/plan/watch.ts';
 import { Stalled, userMustAct } from '../../../shared/errors.ts';
 import { isInRegistry } from '../../../images/registry/own-registry.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
@@ -23,8 +27,17 @@ import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/so
 import { refusedForGood } from '../../../services/diagnosis/refusal.ts';
 import type { ContentBudget } from './content-budget.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import {
+  type IncludedPart,
+  IncludedRepositories,
+  type IncludedSources,
+  type ResolvedRepository,
+  servicesOf,
+} from './included-repositories.ts';
 import { secretTexts } from './revision-objects.ts';
 import {
+  idWithIncluded,
+  type IncludedInput,
   numberedId,
   retiredRevisions,
   revisionId,
@@ -32,6 +45,7 @@ import {
   type RevisionInput,
   type RevisionLocation,
 } from './revision.ts';
+import { onPlatform } from './on-platform.ts';
 import type { RevisionStore } from './revision-store.ts';
 
 export interface PlanRequest {
@@ -50,6 +64,8 @@ export interface PlanRequest {
   isTrusted: () => boolean;
   /** Throws Waiting if this commit must not be read, because it is a fork's that nobody has approved. */
   requireApproval: (commit: string) => void;
+  /** The other repositories that the service file can include; known, as the trust, once the ref is located. */
+  included: IncludedSources;
   location: RevisionLocation;
   /** IDs of the revisions that the status references. */
   kept: readonly string[];
@@ -62,6 +78,8 @@ export interface PlannedRevision {
   /** IDs that it can have: one if it contains the build's number, the other if not. */
   revisions: string[];
   commit: string;
+  /** Commits of the included repositories; empty if it is unknown which they are. */
+  repositories?: readonly IncludedCommit[];
 }
 
 /** The revision of a ref's newest commit; empty if the Git host does not respond. */
@@ -74,10 +92,13 @@ export interface NewestVersion {
 /** The user must act on the service file of this commit, or on what it references. */
 export class CommitRefused extends Stalled {
   readonly commit: string;
+  /** The included repositories, if it is known which they are. */
+  readonly repositories: readonly IncludedRepositoryStatus[] | undefined;
 
-  constructor(commit: string, { reason, message, cause }: Stalled) {
+  constructor(commit: string, { reason, message, cause }: Stalled, repositories?: readonly IncludedRepositoryStatus[]) {
     super(reason, message, { cause });
     this.commit = commit;
+    this.repositories = repositories;
   }
 }
 
@@ -126,7 +147,7 @@ export class RevisionPlanner {
     return asNewest(async () => {
       const commit = await this.#source.resolve(await request.locate(), request.ref);
       request.requireApproval(commit);
-      return { commit, revisions: await this.#idsOf(request, this.#input(request, commit)) };
+      return { commit, ...(await this.#knownIds(request, commit)) };
     });
   }
 
@@ -161,7 +182,8 @@ export class RevisionPlanner {
     if (request.isFirst) return undefined;
     const commit = await this.#resolve(request);
     request.requireApproval(commit);
-    for (const id of await this.#idsOf(request, this.#input(request, commit))) {
+    const { revisions } = await this.#withDeadline(request.location, () => this.#knownIds(request, commit));
+    for (const id of revisions) {
       const known = await this.#revisions.find(request.location, id);
       if (known) return known;
     }
@@ -190,22 +212,35 @@ export class RevisionPlanner {
   }
 
   async #planSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Revision> {
+    const others = new IncludedRepositories(this.#source, request.included);
     try {
-      return await this.#readSnapshot(request, snapshot);
+      return await this.#readSnapshot(request, snapshot, others);
     } catch (cause) {
       const error = userMustAct(cause);
-      throw error instanceof Stalled ? new CommitRefused(snapshot.commit, error) : error;
+      if (!(error instanceof Stalled)) throw error;
+      const { statuses } = others;
+      throw new CommitRefused(snapshot.commit, error, statuses.length > 0 ? statuses : undefined);
     }
   }
 
-  async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot): Promise<Revision> {
+  async #readSnapshot(request: PlanRequest, snapshot: SourceSnapshot, others: IncludedRepositories): Promise<Revision> {
     // The ref may have moved since it was resolved.
     const input = this.#input(request, snapshot.commit);
     const hashKey = await this.#settings.hashKey();
     const own = new OwnVariables({ ...input.facts, commit: snapshot.commit, build: request.build });
+    const watchBudget = new WatchBudget();
+    const repository = nameOf(input.facts);
+    const parts: IncludedPart[] = [];
+    const include = async (repositories: readonly IncludedRepository[]) => {
+      if (repositories.some(({ name }) => name === repository)) throw includesItself(repository);
+      const { platform } = this.#settings;
+      const options = { own: repository, facts: input.facts, build: request.build, platform, hashKey, watchBudget };
+      for (const one of await others.resolve(repositories)) parts.push(await others.read(one, options));
+      return servicesOf(parts);
+    };
     const {
       serviceFile: read,
-      contents,
+      contents: ownContents,
       errors,
       warnings,
     } = await readServiceFile({
@@ -214,26 +249,44 @@ export class RevisionPlanner {
       own,
       settings: input.serviceFile,
       hashKey,
+      include,
     });
     if (!read) throw new Stalled('ServiceFileInvalid', errors.map(formatProblem).join('\n'));
-    const serviceFile = onPlatform(read, this.#settings.platform);
+    const combined = withIncluded(repository, read, parts);
+    const contents = contentsOf([ownContents, ...parts.map((part) => part.contents)]);
+    const serviceFile = onPlatform(combined, this.#settings.platform);
     if (input.trusted && serviceFile.services.some(({ build }) => build)) this.#settings.onBuildAhead(request.group);
     refuseForbiddenImages(serviceFile, this.#settings.registry);
     refuseForeignPlatforms(serviceFile, this.#settings.nodeSelector);
-    const { images, problems } = await planImages(serviceFile.services, snapshot, { hashKey, own });
+    const { images: ownImages, problems } = await planImages(
+      serviceFile.services.filter(({ name }) => read.services.some((service) => service.name === name)),
+      snapshot,
+      { hashKey, own },
+      watchBudget,
+    );
     if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
-    const secrets = [...textsToMask([...input.variables.values()]), ...secretTexts({ serviceFile }, contents)];
+    const images = [...ownImages, ...parts.flatMap((part) => part.images)];
+    const masked = textsToMask(parts.flatMap(({ variables }) => [...variables.values()]));
+    const secrets = [
+      ...textsToMask([...input.variables.values()]),
+      ...masked,
+      ...secretTexts({ serviceFile }, contents),
+    ];
     const { services, hidden, warnings: omissions } = hideSecrets(serviceFile.services, secrets, hashKey);
-    const [id, numbered] = await this.#idsOf(request, input);
+    const [id, numbered] = await this.#idsOf(request, input, parts);
     const revision = {
-      id: own.usesBuild ? numbered : id,
+      id: own.usesBuild || parts.some(({ usesBuild }) => usesBuild) ? numbered : id,
       ...{ commit: snapshot.commit, author: snapshot.author, subject: snapshot.subject },
       serviceFile: { ...serviceFile, services },
       images: images.map((image) => withStoredSecrets(image, serviceFile.bundles)),
-      warnings: [...warnings.map(formatProblem), ...omissions],
+      warnings: [...warnings.map(formatProblem), ...parts.flatMap((part) => part.warnings), ...omissions],
       trusted: input.trusted,
       own: containerVariables(input.facts),
       hidden,
+      ...(parts.length > 0 && {
+        ...{ repositories: [...others.statuses], masked },
+        base: revisionId(hashKey, input),
+      }),
     };
     try {
       const { group, environment, kept } = request;
@@ -244,9 +297,45 @@ export class RevisionPlanner {
     }
   }
 
-  async #idsOf({ build }: PlanRequest, input: RevisionInput): Promise<[plain: string, numbered: string]> {
-    const id = revisionId(await this.#settings.hashKey(), input);
+  async #idsOf(
+    { build }: PlanRequest,
+    input: RevisionInput,
+    included: readonly ResolvedRepository[] = [],
+  ): Promise<[plain: string, numbered: string]> {
+    const hashKey = await this.#settings.hashKey();
+    const base = revisionId(hashKey, input);
+    const id = included.length === 0 ? base : idWithIncluded(hashKey, base, included.map(inputOf));
     return [id, numberedId(id, build)];
+  }
+
+  /**
+   * Returns the IDs of a commit's revision. Which repositories it includes is known only of a commit that was planned
+   * before; a new one has none of these IDs.
+   */
+  async #knownIds(
+    request: PlanRequest,
+    commit: string,
+  ): Promise<Required<Pick<PlannedRevision, 'revisions' | 'repositories'>>> {
+    const input = this.#input(request, commit);
+    const base = revisionId(await this.#settings.hashKey(), input);
+    const planned = await Promise.all(request.kept.map((id) => this.find(request.location, id)));
+    const named = planned.find((revision) => revision?.base === base)?.serviceFile.repositories;
+    const included = named === undefined ? [] : await this.#resolveIncluded(request, named);
+    const repositories = included.map(({ repository: { name }, branch, commit: at }) => ({ name, branch, commit: at }));
+    return { revisions: await this.#idsOf(request, input, included), repositories };
+  }
+
+  /** Returns the newest commits of included repositories; empty if one is refused, which the next plan reports. */
+  async #resolveIncluded(
+    { included }: PlanRequest,
+    named: readonly IncludedRepository[],
+  ): Promise<readonly ResolvedRepository[]> {
+    try {
+      return await new IncludedRepositories(this.#source, included).resolve(named);
+    } catch (error) {
+      if (error instanceof Stalled) return [];
+      throw error;
+    }
   }
 
   #input({ configuration, isTrusted, facts: known }: PlanRequest, commit: string): RevisionInput {
@@ -303,6 +392,35 @@ export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<New
   }
 }
 
+function inputOf({ repository, branch, commit, configuration, variables }: ResolvedRepository): IncludedInput {
+  const { repositoryUid, serviceFile } = configuration;
+  return { name: repository.name, repositoryUid, branch, commit, variables, serviceFile };
+}
+
+/** Returns the name of the environment's own repository. */
+function nameOf({ repository, group }: Pick<EnvironmentFacts, 'repository' | 'group'>): string {
+  return repository.slice(group.length + 1);
+}
+
+function includesItself(name: string): Stalled {
+  const message = `x-coppice.repositories: ${name} is the repository of the file itself, which is always part of it. Remove it`;
+  return new Stalled('ServiceFileInvalid', message);
+}
+
+/** Returns the service file with those of the included repositories. */
+function withIncluded(repository: string, serviceFile: ServiceFile, parts: readonly IncludedPart[]): ServiceFile {
+  if (parts.length === 0) return serviceFile;
+  const included = parts.map((part) => ({ repository: part.repository.name, serviceFile: part.serviceFile }));
+  const { serviceFile: combined, problems } = combineRepositories({ repository, serviceFile }, included);
+  if (problems.length > 0) throw new Stalled('ServiceFileInvalid', problems.join('\n'));
+  return combined;
+}
+
+/** Returns the contents of all repositories' files: an object's name is the hash of its contents. */
+function contentsOf(all: readonly FileContents[]): FileContents {
+  return new Map(all.flatMap((contents) => [...contents]));
+}
+
 /** Returns the image with its build secrets named by the Secret and key that store them. */
 function withStoredSecrets(image: PlannedImage, bundles: readonly FileBundle[]): PlannedImage {
   const secrets = image.secrets.map((secret) => {
@@ -313,15 +431,6 @@ function withStoredSecrets(image: PlannedImage, bundles: readonly FileBundle[]):
     return { ...secret, bundle: object, key };
   });
   return { ...image, secrets };
-}
-
-/** Returns the services for this installation: those without a platform get its default. */
-function onPlatform(serviceFile: ServiceFile, platform: string | undefined): ServiceFile {
-  if (platform === undefined) return serviceFile;
-  return {
-    ...serviceFile,
-    services: serviceFile.services.map((service) => ({ ...service, platform: service.platform ?? platform })),
-  };
 }
 
 /** A service of another architecture than the permitted nodes would be scheduled where it cannot run. */

@@ -185,7 +185,8 @@ export class RevisionStore {
     contents: FileContents,
     stored: StoredBytes,
   ): RememberedRevision {
-    return this.#memory.set(location, { revision: { ...revision, secrets: secretTexts(revision, contents) }, stored });
+    const secrets = [...secretTexts(revision, contents), ...(revision.masked ?? [])];
+    return this.#memory.set(location, { revision: { ...revision, secrets }, stored });
   }
 }
 

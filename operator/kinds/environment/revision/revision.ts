@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageRepository, type ImageRegistry } from '../../../../crds/image-name.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import { includedRepositorySchema } from '../../../../crds/included-repository.ts';
 import type { ResourceId } from '../../../../crds/ids.ts';
 import { keyedHash } from '../../../shared/hash-key.ts';
 import { hiddenValuesSchema } from '../../../services/objects/hidden-values.ts';
@@ -26,6 +27,12 @@ export const storedRevisionSchema = z.object({
   own: z.record(z.string(), z.string()).optional(),
   /** By service, the texts that its pods take from a Secret; absent if an older Coppice wrote it. */
   hidden: z.record(z.string(), hiddenValuesSchema).optional(),
+  /** The included repositories, as in the status; absent if there are none, as the following fields. */
+  repositories: z.array(includedRepositorySchema).optional(),
+  /** The ID without them: that of what the environment's own repository determines. */
+  base: z.string().optional(),
+  /** Texts to mask of variables that included repositories were planned with. */
+  masked: z.array(z.string()).optional(),
 });
 export type StoredRevision = z.infer<typeof storedRevisionSchema>;
 
@@ -64,13 +71,7 @@ export function revisionId(
   hashKey: Uint8Array,
   { commit, trusted, variables, serviceFile, facts, platform }: RevisionInput,
 ): string {
-  const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
-  const pairs = sorted.map(([name, { value, visibility, secret }]) => [
-    name,
-    value,
-    visibility,
-    ...(secret === true ? ['secret'] : []),
-  ]);
+  const pairs = pairsOf(variables);
   const fields = [
     scheme,
     commit,
@@ -82,6 +83,35 @@ export function revisionId(
     { ...containerVariables(facts), registry: facts.registry },
   ];
   return keyedHash(hashKey, fields).slice(0, 40);
+}
+
+/** What an included repository adds to a revision. */
+export interface IncludedInput {
+  name: string;
+  repositoryUid: string;
+  branch: string;
+  commit: string;
+  variables: Variables;
+  serviceFile: ServiceFileSettings;
+}
+
+/** Returns the ID of a revision with included repositories. `base`: that without them; which they are follows from it. */
+export function idWithIncluded(hashKey: Uint8Array, base: string, included: readonly IncludedInput[]): string {
+  const parts = included.map(({ name, repositoryUid, branch, commit, variables, serviceFile }) => [
+    ...[name, repositoryUid, branch, commit, pairsOf(variables)],
+    ...[serviceFile.mode, serviceFile.content ?? null],
+  ]);
+  return keyedHash(hashKey, [scheme, base, parts]).slice(0, 40);
+}
+
+function pairsOf(variables: Variables): string[][] {
+  const sorted = [...variables].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([name, { value, visibility, secret }]) => [
+    name,
+    value,
+    visibility,
+    ...(secret === true ? ['secret'] : []),
+  ]);
 }
 
 /**

@@ -3,16 +3,18 @@ import type { RepositoryConfiguration } from '../../repository/configuration.ts'
 import type { Revision } from './revision.ts';
 
 /**
- * Returns the texts to mask in logs and statuses: the Git password, the service file's secrets, and variables that are
- * marked as secret or look like one.
+ * Returns the texts to mask in logs and statuses: the Git passwords, the service file's secrets, and variables that are
+ * marked as secret or look like one. The revision names the variables of included repositories that it was planned
+ * with; a fork that gets none must not find out by a mask whether it guessed one.
  */
 export function secretsOf(
   configuration: RepositoryConfiguration | undefined,
   revision: Revision | undefined,
+  included: readonly RepositoryConfiguration[] = [],
 ): string[] {
-  const { credentials } = configuration?.host.access ?? {};
+  const hosts = [configuration, ...included].flatMap((one) => one?.host.access.credentials ?? []);
   return [
-    ...(credentials ? [credentials.password] : []),
+    ...hosts.map(({ password }) => password),
     ...textsToMask([...(configuration?.variables.values() ?? [])]),
     ...(revision?.secrets ?? []),
   ];

@@ -4,7 +4,16 @@ import type { Contribution } from './contribution.ts';
 
 /** Status fields that describe an environment's contents. */
 export type ContentsField =
-  'commit' | 'revision' | 'storedBytes' | 'deployed' | 'services' | 'aliases' | 'namespaceUID' | 'seed' | 'publication';
+  | 'commit'
+  | 'repositories'
+  | 'revision'
+  | 'storedBytes'
+  | 'deployed'
+  | 'services'
+  | 'aliases'
+  | 'namespaceUID'
+  | 'seed'
+  | 'publication';
 export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published';
 
 /**
@@ -23,6 +32,7 @@ export function forgottenContents({
     status: {
       ...{
         commit: gone,
+        repositories: gone,
         revision: gone,
         storedBytes: gone,
         deployed: gone,
@@ -65,13 +75,13 @@ export function removedContents(
 /** Records the revision that the services were set up from. */
 export function setUpFrom(
   { webURL }: { webURL: string },
-  { id: revision, commit, warnings, serviceFile }: Revision,
-): Contribution<'webURL' | 'commit' | 'revision', 'Created'> {
+  { id: revision, commit, repositories, warnings, serviceFile }: Revision,
+): Contribution<'webURL' | 'commit' | 'repositories' | 'revision', 'Created'> {
   const isPublic = serviceFile.publicRoutes.some(({ alias }) => alias === undefined);
   const reason = warnings.length > 0 ? 'SetUpWithWarnings' : 'SetUp';
   const message = ['the services are set up', ...warnings].join('; ');
   return {
-    status: { webURL: isPublic ? webURL : undefined, commit, revision },
+    status: { webURL: isPublic ? webURL : undefined, commit, repositories, revision },
     conditions: { Created: { status: 'True', reason, message } },
   };
 }

@@ -6,14 +6,25 @@ import type { RepositoryConfiguration } from '../../repository/configuration.ts'
 export class RepositoryReads {
   readonly #read: () => Promise<RepositoryConfiguration>;
   readonly #gitRef: GitRef;
+  readonly #readOther: (name: string) => Promise<RepositoryConfiguration>;
+  readonly #others = new Map<string, Promise<RepositoryConfiguration>>();
+  /** Configurations of other repositories as far as they have been read. */
+  readonly knownOthers: RepositoryConfiguration[] = [];
   #configuration: Promise<RepositoryConfiguration> | undefined;
   #known: RepositoryConfiguration | undefined;
   #location: Promise<RefLocation> | undefined;
   #fromFork: boolean | undefined;
+  #sourceBranch: string | undefined;
 
-  constructor(read: () => Promise<RepositoryConfiguration>, gitRef: GitRef) {
+  /** Creates the reads of a ref's repository. `readOther`: reads one that its service file includes, by its name. */
+  constructor(
+    read: () => Promise<RepositoryConfiguration>,
+    gitRef: GitRef,
+    readOther: (name: string) => Promise<RepositoryConfiguration>,
+  ) {
     this.#read = read;
     this.#gitRef = gitRef;
+    this.#readOther = readOther;
   }
 
   /** Returns the repository's configuration, whose Secrets are not cached. Throws as RepositoryConfigurations.read does. */
@@ -27,6 +38,13 @@ export class RepositoryReads {
     return this.#known;
   }
 
+  /** Returns the configuration of another repository of the group. Throws as RepositoryConfigurations.read does. */
+  other(name: string): Promise<RepositoryConfiguration> {
+    const known = this.#others.get(name) ?? this.#readOtherOnce(name);
+    this.#others.set(name, known);
+    return known;
+  }
+
   /** Returns the location of the ref's commits; the Git host is asked only for a pull request. */
   location(): Promise<RefLocation> {
     this.#location ??= this.#locate();
@@ -38,6 +56,20 @@ export class RepositoryReads {
     return this.#fromFork;
   }
 
+  /**
+   * Branch that the ref's commits are on, whose name other repositories are searched for: of a pull request once it has
+   * been located, and only if it is not from a fork, whose author chooses the name. Undefined for a tag.
+   */
+  get sourceBranch(): string | undefined {
+    return this.#gitRef.type === 'branch' ? this.#gitRef.name : this.#sourceBranch;
+  }
+
+  async #readOtherOnce(name: string): Promise<RepositoryConfiguration> {
+    const configuration = await this.#readOther(name);
+    this.knownOthers.push(configuration);
+    return configuration;
+  }
+
   async #readConfiguration(): Promise<RepositoryConfiguration> {
     this.#known = await this.#read();
     return this.#known;
@@ -47,8 +79,9 @@ export class RepositoryReads {
     const { host } = await this.configuration();
     const { name, type } = this.#gitRef;
     if (type !== 'pull request') return { access: host.access, refName: fullRefName({ name, type }) };
-    const { location, isFork } = await host.pullRequest(Number(name));
+    const { location, isFork, sourceBranch } = await host.pullRequest(Number(name));
     this.#fromFork = isFork;
+    if (isFork === false) this.#sourceBranch = sourceBranch;
     return location;
   }
 }

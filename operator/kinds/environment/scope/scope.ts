@@ -21,7 +21,10 @@ import { revisionsOf, type Revision, type RevisionLocation } from '../revision/r
 const approvalSeenMs = 1000;
 
 export interface ScopeOptions {
-  configurations: Pick<RepositoryConfigurations, 'read' | 'registryAccess' | 'forkApproval' | 'access'>;
+  configurations: Pick<
+    RepositoryConfigurations,
+    'read' | 'registryAccess' | 'forkApproval' | 'access' | 'canBeIncluded'
+  >;
   /** Environments are served at `<label>.<host>` of this URL. */
   environmentsUrl: URL;
   /** Who can open environments whose Repository does not say. */
@@ -58,6 +61,8 @@ export class EnvironmentScope {
   /** The status so far. */
   readonly status: Readonly<EnvironmentStatus>;
   readonly reads: RepositoryReads;
+  /** Returns whether the service file can include a repository of the group. */
+  readonly canInclude: (name: string) => boolean;
   readonly clock: () => Date;
 
   constructor(environment: Environment, { configurations, environmentsUrl, defaultAccess, now }: ScopeOptions) {
@@ -78,7 +83,13 @@ export class EnvironmentScope {
     this.before = environment.status ?? {};
     this.status = this.before;
     this.contributed = { status: {}, conditions: {}, observed: {} };
-    this.reads = new RepositoryReads(() => configurations.read(repository), environment.spec.gitRef);
+    const { group } = this.id;
+    this.canInclude = (name) => configurations.canBeIncluded({ group, name }, this.mayBeFork);
+    this.reads = new RepositoryReads(
+      () => configurations.read(repository),
+      environment.spec.gitRef,
+      (name) => configurations.read({ group, name }),
+    );
     this.clock = now;
   }
 
@@ -117,6 +128,11 @@ export class EnvironmentScope {
     return isTrusted(this.environment.spec.gitRef, this, this);
   }
 
+  /** Whether its code may be a fork's, trusted or not, as far as known. */
+  get mayBeFork(): boolean {
+    return this.environment.spec.gitRef.type === 'pull request' && this.fromFork !== false;
+  }
+
   /** Whether its services were set up after the contents were created. */
   get isSetUp(): boolean {
     return this.status.revision !== undefined || this.status.deployed !== undefined;
@@ -136,7 +152,7 @@ export class EnvironmentScope {
    * reconcile has read it already. It is not read for this purpose alone.
    */
   secrets(revision: Revision | undefined): string[] {
-    return secretsOf(this.reads.knownConfiguration, revision);
+    return secretsOf(this.reads.knownConfiguration, revision, this.reads.knownOthers);
   }
 
   /** Returns the location of the ref's commits; the Git host is asked at most once, and only for a pull request. */
@@ -157,6 +173,12 @@ export class EnvironmentScope {
       locate: () => this.locate(),
       isTrusted: () => this.isTrusted,
       requireApproval: (commit) => requireApproval(this, commit),
+      included: {
+        canInclude: (name) => this.canInclude(name),
+        configuration: (name) => this.reads.other(name),
+        sourceBranch: () => this.reads.sourceBranch,
+        mayBeFork: () => this.mayBeFork,
+      },
       ref: this.environment.spec.gitRef,
       facts: this.facts,
       build: this.runningBuild?.number ?? (this.status.build?.number ?? 0) + 1,

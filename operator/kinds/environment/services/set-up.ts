@@ -1,9 +1,10 @@
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { Stalled } from '../../../shared/errors.ts';
 import type { BuildField, BuildRecorder } from '../build/build-recorder.ts';
 import type { Masking } from '../status/masking.ts';
 import { setUpFrom } from '../scope/contents.ts';
 import { andThen, type PhaseResult, runPhases } from '../scope/phase.ts';
-import type { RevisionPlanner } from '../revision/revision-planner.ts';
+import { CommitRefused, type RevisionPlanner } from '../revision/revision-planner.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { Seeding } from '../volumes/seeding.ts';
 import type { Services } from './services.ts';
@@ -16,7 +17,7 @@ export interface SetUpOptions {
   recorder: Pick<BuildRecorder, 'start' | 'fail'>;
 }
 
-type SetUpField = 'seed' | 'services' | 'aliases' | 'webURL' | 'commit' | 'revision' | BuildField;
+type SetUpField = 'seed' | 'services' | 'aliases' | 'webURL' | 'commit' | 'repositories' | 'revision' | BuildField;
 type SetUpCondition = 'Seeded' | 'Available' | 'Created' | 'Built';
 type SetUpResult = PhaseResult<SetUpField, SetUpCondition>;
 
@@ -60,6 +61,7 @@ export class SetUp {
     const { reason, message } = failure;
     const refused = {
       ...brokenOff,
+      status: { ...brokenOff.status, ...includedOf(refusal) },
       conditions: { ...brokenOff.conditions, Created: { status: 'False', reason, message } },
     } as const;
     if (!scope.isBuildPending) return { ...refused, failure };
@@ -71,4 +73,10 @@ export class SetUp {
       () => ({ failure }),
     );
   }
+}
+
+/** Returns the included repositories of a refused commit: a push to one of them can fix it. */
+function includedOf(refusal: Stalled): Pick<EnvironmentStatus, 'repositories'> {
+  if (!(refusal instanceof CommitRefused) || !refusal.repositories) return {};
+  return { repositories: [...refusal.repositories] };
 }

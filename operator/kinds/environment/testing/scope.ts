@@ -22,7 +22,10 @@ export function scopeOf(
   } = {},
 ): EnvironmentScope {
   const registryAccess = () => ({ trustForks, registrySecrets: [] });
-  const configurations = { read, registryAccess, forkApproval: () => forkApproval, access: () => ({}) };
+  const configurations = {
+    ...{ read, registryAccess, forkApproval: () => forkApproval },
+    ...{ access: () => ({}), canBeIncluded: () => false },
+  };
   const environmentsUrl = new URL('http://env.example');
   return new EnvironmentScope(environment, { configurations, environmentsUrl, defaultAccess: 'public', now });
 }

@@ -137,6 +137,7 @@ function configurationsOf(simulation: SimulatedWorld) {
     access: () => ({}),
     registryAccess: () => ({ trustForks: false, registrySecrets: [] }),
     forkApproval: () => ({ isRequired: false, byComment: false }),
+    canBeIncluded: () => false,
     scheduledRebuild: () => simulation.settings.scheduledRebuild,
     read: () => Promise.resolve(configuration),
   };

@@ -84,6 +84,7 @@ export class FakeWorld {
       sync: new RepositorySync({
         client,
         environments,
+        repositories: { get: () => this.repository },
         source,
         flows: groupFlows,
         pollSeconds: 300,
