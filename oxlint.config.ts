@@ -193,7 +193,7 @@ const clientFiles = clients.flatMap((client) =>
   [1, 2, 3].map((depth) => ({ client, depth, files: `${client}/${'*/'.repeat(depth - 1)}*` })),
 );
 
-/** Of two rules for a file the later one counts. Tests and the code that they share may import everything. */
+/** If two rules apply to a file, the later one counts. Tests and the code that they share may import everything. */
 const importRules = [
   ...Object.keys(allowedImports).map((folder) => ({
     files: [`${folder}/**/*.{ts,tsx}`],
@@ -296,7 +296,7 @@ export default defineConfig({
   ],
   rules: {
     'import/no-cycle': ['error', { ignoreTypes: false }],
-    // Conditional members are spread into a literal; the rule takes a group of them for one too many.
+    // A literal can spread a group of conditional members, which the rule considers useless.
     'unicorn/no-useless-spread': 'off',
     ...errors([
       'no-array-constructor',

@@ -164,7 +164,7 @@ describe('mask, in base64', () => {
     for (let before = 0; before < 57; before++) {
       const text = encode(fill.slice(0, before) + short + fill);
       const masked = maskLines(mask, text.match(/.{1,76}/g)?.join('\n') ?? '');
-      // What is left of the characters that are not those of the spaces around it.
+      // The visible characters of the secret, without the base64 of the spaces around it.
       const left = masked.replace(/ICAg/g, '').replace(/\*\*\*|\n/g, '');
       expect(left.length).toBeLessThanOrEqual(max + 12);
       expect(masked).toContain('***');

@@ -38,7 +38,7 @@ const sourceLimits: SourceLimits = { maxBytes: 8 * 1024 * 1024, maxLines: 400_00
  * share.
  */
 const linesMemory = { memoryShare: 0.75, maxDropped: 20 };
-/** Redis is blocked for some milliseconds while it carries out one step. */
+/** Redis is blocked for a few milliseconds while it carries out one step. */
 const linesPerStep = 10_000;
 const bytesPerStep = 1024 * 1024;
 const maxConflicts = 100;

@@ -99,8 +99,8 @@ export interface Installation {
   /** Reads an environment without starting a build. */
   environment(id: string, signal?: AbortSignal): Promise<EnvironmentView>;
   /**
-   * Returns changes until the signal ends it, and continues after a lost connection. Of the environment of an `id`, it
-   * first returns the state.
+   * Returns changes until the signal ends it, and continues after a lost connection. With an `id`, it returns the state
+   * of that environment first.
    */
   changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange>;
   /** Returns the build that a request started or joined; without one, the current build. */
@@ -117,7 +117,7 @@ export interface Installation {
   forward(id: string, request: ForwardRequest): Promise<void>;
   /** Returns the last lines of a build's log, or where to read it; none if it is not kept. */
   endOfBuildLog(id: string, build: number | undefined, lines: number): Promise<string[]>;
-  /** Returns the names from which to suggest the most similar one to a mistyped name. */
+  /** Returns the existing names, of which the most similar one is suggested for a mistyped name. */
   namesNear(kind: Kind, name: string): Promise<string[]>;
   /** Returns the ids of environments or repositories that contain a text. */
   idsWith(kind: 'repository' | 'environment', text: string, signal: AbortSignal): Promise<string[]>;

@@ -54,7 +54,7 @@ export async function gitRef({ given, io }: Session): Promise<GitRef> {
   return { name: checkout.branch, type: 'branch' };
 }
 
-/** Returns the environments of a ref: those with contents first, then the oldest first, as spawning reuses them. */
+/** Returns the environments of a ref in the order in which a spawn reuses them: with contents first, then by age. */
 async function environmentsOf(
   installation: Installation,
   repository: string,
@@ -106,7 +106,7 @@ export async function suggesting<T>(session: Session, kind: Kind, name: string, 
   }
 }
 
-/** Names the commands of the requests that an error of an environment names. */
+/** Replaces the requests that an error message suggests by the commands that send them. */
 function inCommands(error: RequestError, command: string): RequestError {
   const message = error.message
     .replaceAll(/POST …\/(build|rebuild)/g, (_all, verb: string) => `\`${command} env ${verb}\``)

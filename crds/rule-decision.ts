@@ -139,7 +139,7 @@ function notReported(what: string): string {
   return `the host does not report ${what}`;
 }
 
-/** Returns why a rule matches a ref that it matches. */
+/** Returns why a rule matches; call it only for a ref that the rule matches. */
 function matchOf({ rule, kind, names, targets }: CompiledRule, ref: RefFacts): string {
   if (kind !== 'pullRequests') return `the name matches ${names.find(ref.name) ?? ''}`;
   const { labels, drafts, targetBranches } = rule.pullRequests ?? {};

@@ -85,7 +85,7 @@ export type SyncRule = z.infer<typeof ruleSchema>;
 
 const tooManyPatterns = `all rules together can have ${max.patterns} patterns and labels of ${max.characters} characters`;
 
-/** Returns a CEL expression of the sum of what `size` names for each list of patterns. */
+/** Returns a CEL expression that sums the expression `size` over all lists of patterns. */
 function sumOf(size: (list: string) => string): string {
   const sizes = [
     ...['branches', 'tags', 'exclude'].map((name) => `(has(rule.${name}) ? ${size(`rule.${name}`)} : 0)`),

@@ -149,7 +149,7 @@ interface GatewayCondition {
   message: string;
 }
 export const HttpRoute = type<HttpRoute>('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes');
-/** Of the Gateway API. */
+/** A kind of the Gateway API. */
 export const Gateway = type('gateway.networking.k8s.io/v1', 'Gateway', 'gateways');
 export type IngressClass = BuiltIn<models.V1IngressClass>;
 export const IngressClass = type<IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses', false);

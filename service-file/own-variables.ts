@@ -56,7 +56,7 @@ export function containerVariables(facts: EnvironmentFacts): Record<string, stri
   };
 }
 
-/** The variable whose value is another one in each build, even of the same commit. */
+/** The variable whose value differs in each build, even of the same commit. */
 const buildVariable = 'COPPICE_BUILD';
 /** Names of refs are the only values that contain other characters than letters, digits and `.:/-`. */
 const refVariables = new Set(['COPPICE_REF', 'COPPICE_BRANCH', 'COPPICE_TAG']);
@@ -104,7 +104,7 @@ export class OwnVariables implements VariableLookup {
     return { value, visibility: 'always', ...(refVariables.has(name) && { fromRef: true }) };
   }
 
-  /** Whether a value was used that is another one in the next build of the same commit. */
+  /** Whether a value was used that differs in the next build of the same commit. */
   get usesBuild(): boolean {
     return this.#used.has(buildVariable);
   }

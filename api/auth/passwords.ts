@@ -10,7 +10,7 @@ interface ScryptParameters {
   p: number;
 }
 
-/** OWASP's first recommendation for scrypt: 128 MiB and some tenths of a second each. */
+/** OWASP's first recommendation for scrypt: 128 MiB and a few tenths of a second each. */
 const strongParameters: ScryptParameters = { ln: 17, r: 8, p: 1 };
 const keyBytes = 32;
 /** Each takes 128 MiB: two at once would double the memory that the pod needs. */

@@ -6,7 +6,7 @@ export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
 
 /**
  * Returns the object as being deleted if its owner is: the operator deletes what a Group or Repository contains some
- * time after the request, and nothing may look as before in the meantime.
+ * time after the request, and responses must show the deletion at once.
  */
 export function deletedWith<T extends KubernetesObject>(owner: KubernetesObject, object: T): T {
   const { deletionTimestamp } = owner.metadata;

@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache';
 import { Unavailable } from '../shared/errors.ts';
 
 export interface RecentReadsOptions {
-  /** How long an answer is used again. */
+  /** How long a response is reused, in milliseconds. */
   maxAgeMs: number;
-  /** Answers that are kept. */
+  /** Maximum number of stored responses. */
   max: number;
-  /** Reads at the same time. */
+  /** Maximum number of concurrent reads. */
   maxConcurrent: number;
 }
 
 /**
- * Answers of the API server that no informer keeps. Callers share a read and, for a short time, its answer, so that
- * requests cannot multiply the load.
+ * Responses of the API server that no informer caches. Callers share a read and, for a short time, its response, so
+ * that requests cannot multiply the load.
  */
 export class RecentReads<T extends object> {
   readonly #kept: LRUCache<string, Promise<T>>;

@@ -23,7 +23,8 @@ export class WrittenVersions {
   }
 
   /**
-   * Never fails: the write itself has succeeded. Without it another replica may show the write some milliseconds later.
+   * Never fails: the write itself has succeeded. Without it another replica may show the write a few milliseconds
+   * later.
    * @param resourceVersion an integer (KEP-5504), which a score represents exactly up to 2^53.
    */
   async note(user: string, kind: string, resourceVersion: string): Promise<void> {

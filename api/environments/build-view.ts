@@ -169,8 +169,8 @@ function knownBuilds({ build, builds = [] }: EnvironmentStatus = {}): (BuildStat
 }
 
 /**
- * Returns the views of known builds, newest first. The status records the newest request before each build; of builds
- * that it has in common, as a scheduled one has with the build before, only the first was started by it.
+ * Returns the views of known builds, newest first. The status records for each build the newest request before it. A
+ * scheduled build therefore has the same request as the build before it, and only the earlier one was started by it.
  */
 function knownBuildViews(status: EnvironmentStatus | undefined): BuildView[] {
   return knownBuilds(status).map((build, index, builds) => {

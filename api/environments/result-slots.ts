@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { Unavailable } from '../shared/errors.ts';
 
-/** Each response takes up to 32 MiB: the tester's response, its parsed form, and ours as text and as bytes. */
+/**
+ * Each response takes up to 32 MiB: the tester's response, its parsed form, and the API's response as text and as
+ * bytes.
+ */
 const maxConcurrent = 2;
 const deadlineMs = 30_000;
 

@@ -6,7 +6,7 @@ const maxPending = 200;
 const resetEveryMs = 5000;
 
 interface GroupBacklog {
-  /** Changed objects by kind and key. Of several changes of one object only the newest state is sent. */
+  /** Changed objects by kind and key. After several changes of one object, only the newest state is sent. */
   pending: Map<string, ChangedObject>;
   /** When an event `reset` replaces the changes; undefined if they are few. */
   resetAt: number | undefined;

@@ -4,7 +4,7 @@ import type { User } from '../user-records/user-record.ts';
 import { closeEvent, retryBlock, type CloseReason } from './sse.ts';
 import type { Subscriber } from './subscribers.ts';
 
-/** A client with more unread bytes in this process is disconnected: the kernel has taken all that it takes. */
+/** A client with more unread bytes in this process is disconnected: the kernel's buffer is full. */
 const maxBuffered = 64 * 1024;
 /** The next connection is made at once, except after an error: then clients must not all come back together. */
 const rotateRetryMs = 50;

@@ -34,8 +34,8 @@ export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accoun
 const noSuchMember = 'the group has no such member. GET /api/group/{groupID}/settings lists the members';
 
 /**
- * Checks that the caller owns the group. Changes of members and roles are decided below; that only owners delete the
- * group, by the `delete` endpoint in groups/routes.ts.
+ * Checks that the caller owns the group. The functions below decide who can change members and roles; the `delete`
+ * endpoint in groups/routes.ts lets only owners delete the group.
  * @throws Forbidden
  */
 export function requireOwner(group: Group, actor: string, what: string, accounts: Accounts): void {

@@ -59,7 +59,7 @@ export function checkRoutes(options: CheckRoutesOptions): Endpoint[] {
       run: async ({ caller, target: { group, repository }, body }) => {
         const canRead = canReadValues(caller);
         const canReadGroup = canRead && reachesGroup(caller.reach, group.metadata.name);
-        // Of two variables of the same name the later one, the repository's, takes precedence.
+        // The repository's variables come later, and override those of the group.
         const all = await Promise.all([
           groupVariables.list(group, canReadGroup),
           repositoryVariables.list(repository, canRead),

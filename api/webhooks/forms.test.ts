@@ -100,7 +100,7 @@ const bucket = (event: string) => ({ 'x-event-key': event, 'x-request-uuid': 'd-
 const at = '2026-01-01T00:00:00Z';
 const pull = (action: string, number = 7) => ({ action, number, pull_request: { number, updated_at: at }, sender: {} });
 const opened = { number: 7, isOpen: true };
-/** Returns a delivery about a pull request with all that rules decide by. */
+/** Returns a delivery about a pull request with every field that rules evaluate. */
 const changed = (action: string, state = 'open') => ({
   ...pull(action),
   pull_request: {

@@ -1,6 +1,6 @@
 /** Number of shared bytes to search for. */
 export const WINDOW = 16;
-/** Of a text up to this length every window is stored, of a longer one every eighth. */
+/** Every window of a text up to this length is stored; every eighth window of a longer text. */
 const maxWhole = 256;
 const longStride = 8;
 /** Shared parts of at least this length are found in long texts too. */

@@ -31,7 +31,7 @@ export interface SendOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Waits before a request is repeated, in milliseconds: a restart of the API takes a few seconds. */
+/** Delays before each retry of a request, in milliseconds: a restart of the API takes a few seconds. */
 const waits = [250, 500, 1000, 2000, 4000, 8000];
 const maxRetryAfterSeconds = 60;
 

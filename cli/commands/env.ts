@@ -276,7 +276,7 @@ export function openBrowser(url: string): void {
         ? ['rundll32', ['url.dll,FileProtocolHandler', url]]
         : ['xdg-open', [url]];
   const child = spawn(program, args, { stdio: 'ignore', detached: true });
-  // Without a desktop, the printed address is what is left.
+  // Without a desktop, the user can still open the printed address.
   child.on('error', () => undefined);
   child.unref();
 }

@@ -129,7 +129,7 @@ const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
  * Stops a program when a signal ends this process: otherwise it would run on, as a watch does for an hour. Returns a
- * function that ends this.
+ * function that removes the listeners.
  */
 function endWith(stop: () => void): () => void {
   const listeners = Object.entries(signals).map(([name, code]) => {

@@ -22,7 +22,7 @@ function ageText(at: number, clock: number, isShort: boolean): string {
   return isShort ? shortAge(at, current) : relativeTime(at, current);
 }
 
-/** The duration of something that runs since a time, growing each second. */
+/** How long something has been running, updated each second. */
 export function Elapsed({ since }: { since: number }): JSX.Element {
   return (
     <span class="figures" title={`since ${exactTime(since)}`}>

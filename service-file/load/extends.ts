@@ -54,27 +54,27 @@ class Extender {
     this.#variables = variables;
   }
 
-  /** Extends a service. `way`: the services that led here, as `file#service`. */
-  async extend(name: string, service: YamlNode, from: Services, way: readonly string[]): Promise<YamlNode> {
+  /** Extends a service. `chain`: the services that extend it, directly or indirectly, as `file#service`. */
+  async extend(name: string, service: YamlNode, from: Services, chain: readonly string[]): Promise<YamlNode> {
     const known = from.extended.get(name);
     if (known !== undefined) return known;
-    const extended = await this.#merge(name, service, from, way);
+    const extended = await this.#merge(name, service, from, chain);
     from.extended.set(name, extended);
     return extended;
   }
 
-  async #merge(name: string, service: YamlNode, from: Services, way: readonly string[]): Promise<YamlNode> {
+  async #merge(name: string, service: YamlNode, from: Services, chain: readonly string[]): Promise<YamlNode> {
     const extended = valueAt(service, 'extends');
     if (service.kind !== 'map' || extended === undefined || extended.tag === 'reset') return service;
     const own: YamlMap = { ...service, entries: service.entries.filter(({ key }) => key !== 'extends') };
-    const base = await this.#base(extended, name, from, way);
+    const base = await this.#base(extended, name, from, chain);
     if (base === undefined) return own;
     const whole = merge(base, own, ['services', name], this.#loader.problems);
     return this.#loader.budget.takeValues(whole) ? whole : own;
   }
 
   /** Returns the service that `extends` names, extended itself; reports and returns undefined if there is none. */
-  async #base(node: YamlNode, name: string, from: Services, way: readonly string[]): Promise<YamlNode | undefined> {
+  async #base(node: YamlNode, name: string, from: Services, chain: readonly string[]): Promise<YamlNode | undefined> {
     const { problems } = this.#loader;
     if (node.kind === 'map') readFields(node, extendsKeys, problems);
     const nameNode = node.kind === 'map' ? valueAt(node, 'service') : node;
@@ -83,17 +83,18 @@ class Extender {
     const fileNode = valueAt(node, 'file');
     const services = fileNode === undefined ? from : await this.#file(fileNode);
     if (services === undefined) return undefined;
-    const here = [...way, `${from.file}#${name}`];
+    const extending = [...chain, `${from.file}#${name}`];
     const next = `${services.file}#${wanted}`;
-    if (here.includes(next)) {
-      const circle = [...here.slice(here.indexOf(next)), next].map((step) => step.slice(step.indexOf('#') + 1));
-      return problems.error(node, `the services extend each other (${circle.join(' → ')}): remove one extends`);
+    if (extending.includes(next)) {
+      const cycle = [...extending.slice(extending.indexOf(next)), next];
+      const names = cycle.map((step) => step.slice(step.indexOf('#') + 1));
+      return problems.error(node, `the services extend each other (${names.join(' → ')}): remove one extends`);
     }
-    if (here.length > maxDepth)
+    if (extending.length > maxDepth)
       return problems.error(node, `more than ${maxDepth} services extend one another: extend fewer`);
     const base = services.services.get(wanted);
     if (base === undefined) return this.#reportMissing(nameNode ?? node, wanted, services);
-    const whole = await this.extend(wanted, base, services, here);
+    const whole = await this.extend(wanted, base, services, extending);
     return withoutTags(whole);
   }
 

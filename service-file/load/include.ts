@@ -41,8 +41,8 @@ async function readInclude(item: YamlNode, loader: ModelLoader, context: ModelCo
   if (first === undefined) return undefined;
   const cycle = paths.find(({ path }) => context.includedBy.includes(path));
   if (cycle !== undefined) {
-    const way = [...context.includedBy.slice(context.includedBy.indexOf(cycle.path)), cycle.path];
-    return problems.error(cycle.node, `the files include each other (${way.join(' → ')}): remove one include`);
+    const chain = [...context.includedBy.slice(context.includedBy.indexOf(cycle.path)), cycle.path];
+    return problems.error(cycle.node, `the files include each other (${chain.join(' → ')}): remove one include`);
   }
   const projectNode = valueAt(item, 'project_directory');
   const folder = projectNode === undefined ? folderOf(first.path) : files.path(projectNode);

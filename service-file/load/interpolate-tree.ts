@@ -21,7 +21,7 @@ const paths =
 /** Matches the values that are commands, which often run a shell. */
 const commands =
   /^services(?:\.[\w-]+|\["(?:[^"\\]|\\.)*"\])\.(?:command|entrypoint|healthcheck\.test|x-coppice\.(?:seed|jobs\[\d+\])\.command)(?![\w-])/;
-/** Texts in which no shell, and no splitting into words, finds anything but one word. */
+/** Matches texts that a shell, or splitting into words, reads as a single word. */
 const plainWord = /^[\p{L}\p{M}\p{N}\w.,/@+=-]*$/u;
 const startsWithPwd = /^\$(?:PWD|\{PWD\})(?=[/:]|$)/;
 

@@ -66,7 +66,7 @@ export class SourceFiles {
       const text = this.#budget.takeEnvFile(at) ? await this.#text(path, at) : undefined;
       if (text === undefined) return all;
       for (const [name, variable] of this.#parse(path, text, variables)) {
-        // Not even those that Coppice does not set yet: a later one must change nothing.
+        // Ignores every reserved name: a variable that a later Coppice sets must not change what a file means.
         if (!isReservedName(name)) defaults.set(name, variable);
       }
     }

@@ -97,7 +97,7 @@ function watched({ build, ...origin }: Origin, { watch }: Extension, problems: P
   return { ...origin, ...(build !== undefined && { build: { ...build, watch: watch?.globs ?? [] } }) };
 }
 
-/** A request in x-coppice takes precedence over Compose's test, which then is for docker compose. */
+/** A request in x-coppice takes precedence over Compose's test, which then applies only to docker compose. */
 function readHealth(fields: Fields, extension: Extension, problems: Problems): { healthcheck?: Healthcheck } {
   const own = optional(fields, 'healthcheck', readHealthcheck, problems);
   const healthcheck = extension.healthcheck ?? (own === 'none' ? undefined : own);

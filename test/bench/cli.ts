@@ -14,7 +14,9 @@ const rounds = 20;
 const target = '150 ms';
 const execute = promisify(execFile);
 
-/** Measures how long the command line takes from its start to its end, beside a start of Node that does nothing. */
+/**
+ * Measures how long the command line takes from its start to its end, compared with a Node process that does nothing.
+ */
 export async function benchCli(progress: Progress): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-cli-'));
   const server = createServer((_request, response) => response.end('[{"id":"acme","name":"acme"}]')).listen(

@@ -87,7 +87,7 @@ async function local(progress: Progress, browser: Browser): Promise<Figure[]> {
 }
 
 async function openLocal(browser: Browser, panel: LocalPanel): Promise<{ context: BrowserContext; page: Page }> {
-  // What waits in the page is a text that the policy of the panel would refuse to run.
+  // waitForFunction() evaluates text in the page, which the panel's content security policy would refuse.
   const context = await browser.newContext({
     ...{ baseURL: panel.url, viewport: { width: 1280, height: 900 }, bypassCSP: true },
   });

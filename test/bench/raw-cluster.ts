@@ -39,8 +39,8 @@ export async function startRawCluster({ kubectl, connection }: Harness, namespac
     'jsonpath={.data.operator\\.yaml}',
   ]);
   const { environmentsUrl, ingress, builder } = operatorSchema.parse(parse(config));
-  // Of the local registry the address with a password: buildctl fetches tokens itself, and this machine does not resolve
-  // the token server's name.
+  // The local registry has two addresses; uses the one with a password, because buildctl would fetch tokens itself, and
+  // this machine does not resolve the token server's name.
   const {
     username,
     password,

@@ -80,7 +80,7 @@ const examples = join(REPOSITORY_ROOT, 'examples');
 test('has examples that the API server accepts, except kinds of Argo CD, Flux and Kustomize', async () => {
   const files = readdirSync(examples, { recursive: true, encoding: 'utf8' });
   const objects = files
-    // The steps of CI systems are no objects.
+    // The steps of CI systems are not Kubernetes objects.
     .filter((name) => !name.startsWith('ci/'))
     .filter((name) => name.endsWith('.yaml') && !name.endsWith('health.yaml') && !name.endsWith('kustomization.yaml'))
     .flatMap((name) => objectsIn(readFileSync(join(examples, name), 'utf8')));

@@ -24,7 +24,7 @@ export interface SuiteResult {
   passed: number;
   failed: number;
   seconds: number;
-  /** 2 where it failed beside others first. */
+  /** 2 if it first failed while running beside other suites. */
   attempts?: number;
 }
 

@@ -51,7 +51,7 @@ const whoIs = async (token: string) =>
 /** Returns the faults since the last call. */
 const newFaults = () => browser.faults.splice(0);
 
-/** The command line's end of a sign-in, which is not there: counts what reaches it. */
+/** A server in place of the command line that waits for the redirect; records the requests that reach it. */
 async function listener(): Promise<{ server: Server; port: number; requests: string[] }> {
   const requests: string[] = [];
   const server = createServer(({ url = '' }, response) => {
@@ -109,7 +109,7 @@ test.each([
 
 const silent = { write: () => true, once: () => undefined };
 
-/** Starts the sign-in of a device. Returns the code that it shows, and its end. */
+/** Starts the sign-in of a device. Returns the code that the device shows, and a promise of the result. */
 async function startDevice(): Promise<{ userCode: string; ended: Promise<string | Error> }> {
   let shown = '';
   const io: Io = { ...processIo(), err: { ...silent, write: (text) => (shown += text) !== '' } };
@@ -120,7 +120,7 @@ async function startDevice(): Promise<{ userCode: string; ended: Promise<string 
   return { userCode, ended };
 }
 
-/** The address of a device is this computer's; the browser can have another one of it, of IPv6. */
+/** The device and the browser are on this computer, but the browser can connect from its IPv6 address. */
 const asksToAct = /network address \S*127\.0\.0\.1, which is (also|not) yours, asks to act as ada@example\.com/;
 
 async function enter(page: Page, code: string): Promise<void> {
@@ -130,7 +130,7 @@ async function enter(page: Page, code: string): Promise<void> {
 
 test('signs in first, then approves a device by the code as a person types it', async () => {
   const { userCode, ended } = await startDevice();
-  // No link contains the code: what one contains is ignored.
+  // The page ignores a code in its address, so that a link cannot contain one.
   const page = await openSignedIn(`/sign-in/device?userCode=${userCode}&code=${userCode}`);
   expect(await page.getByLabel('Code').inputValue()).toBe('');
   expect(await axeViolations(page)).toEqual([]);

@@ -227,7 +227,7 @@ function chartValues(
     const colon = name.lastIndexOf(':');
     return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
   };
-  // Two cores have no capacity for a standby; the tests of failover start one. Of several nodes, one may be lost.
+  // Two cores have no capacity for a standby; the tests of failover start one. With several nodes, one may be lost.
   const replicas = nodes > 1 ? 2 : 1;
   const withoutScheme = (url: string) => url.replace(/^https?:\/\//, '');
   const mirrors = isMirror ? [`${registry.address}/docker.io`] : hubMirrors.map(withoutScheme);

@@ -64,7 +64,7 @@ interface CallOptions {
   headers?: Record<string, string>;
   text?: string;
   file?: string;
-  /** Statuses that are no failure; defaults to all statuses of success. */
+  /** Statuses that are not failures; defaults to all statuses of success. */
   accepted?: readonly number[];
 }
 

@@ -37,7 +37,7 @@ export async function askBuildkitd(kubectl: Kubectl, request: BuildkitRequest): 
   };
   const given = request.arguments ?? ['--output', 'type=local,dest=out'];
   const script = [
-    // Of a build's container only /tmp is writable.
+    // Only /tmp is writable in a build's container.
     'set -e; cd "$(mktemp -d 2>/dev/null || mktemp -d -p /tmp)"; set +e',
     ...Object.entries(written).map(([file, text]) => `echo ${text} | base64 -d > ${file}`),
     `DOCKER_CONFIG=$PWD buildctl ${connection} \\`,

@@ -22,8 +22,8 @@ export async function addMetadataAddress(): Promise<() => Promise<void>> {
 }
 
 /**
- * Addresses for documentation, which policies take for public ones (RFC 5737). Few, because some machines reach the
- * internet through others of them: this network hides them from everything on the machine.
+ * Documentation addresses (RFC 5737), which policies treat as public. The network is small, because it hides these
+ * addresses from the whole machine, and some machines reach the internet through others of the range.
  */
 const publicNetwork = { name: 'coppice-public', subnet: '198.51.100.192/28', address: '198.51.100.206' };
 
@@ -35,7 +35,7 @@ export async function startPublicServer(): Promise<{ url: string; remove: () => 
     await tryRun('docker', ['network', 'disconnect', '--force', name, NODE_CONTAINER]);
     await tryRun('docker', ['network', 'rm', name]);
   };
-  await remove(); // What a killed run left.
+  await remove(); // A killed run may have left it.
   // An internal network leaves the node's default route as it is.
   await run('docker', ['network', 'create', '--internal', '--subnet', subnet, name]);
   await run('docker', ['network', 'connect', name, NODE_CONTAINER]);

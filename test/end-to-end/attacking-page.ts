@@ -1,10 +1,10 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 
-/** An address that an attack connects to, by what is there. */
+/** The addresses that an attack connects to, by the name of what listens there. */
 export type Targets = Record<string, { host: string; port: number }>;
 
-/** What each connection came to: `open`, or the code of the error. */
+/** The outcome of each connection: `open`, or the error code. */
 const outcomesSchema = z.record(z.string(), z.string());
 export type Outcomes = z.infer<typeof outcomesSchema>;
 

@@ -50,7 +50,7 @@ async function reportsHealthCheck(): Promise<void> {
   await harness.push('shop', 'ill', { 'compose.yaml': file, Dockerfile: `FROM busybox:1\n${command}` });
   const environment = await harness.stalled(await harness.spawn(repository, 'ill'));
   expect(conditionOf(environment, 'Built')?.message).toMatch(
-    // At the deadline the container may have just started again, which comes first then.
+    // If the container has just restarted at the deadline, the message starts with its current state.
     /web: (it runs, but is not ready: .*; before, )?it was restarted because its health check \(.*\) did not succeed in time: no database yet/,
   );
 }

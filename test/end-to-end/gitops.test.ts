@@ -28,7 +28,7 @@ afterAll(async () => {
   await harness.remove();
 }, 60_000);
 
-/** Nothing must happen for this long. */
+/** How long the tests observe an object that must not change, in milliseconds. */
 const quietMs = 3000;
 const ttlSeconds = 8;
 

@@ -33,7 +33,7 @@ export class PanelBrowser {
       void dialog.dismiss();
     });
     page.on('console', (message) => {
-      // A refused request is shown by the page; the browser reports it besides.
+      // The page shows a refused request; the browser reports it too.
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
         this.faults.push(`console: ${message.text()}`);
       }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { randomName, startHarness, type Harness } from './harness.ts';
 import { axeViolations, PanelBrowser } from './panel-browser.ts';
 
-/** The panel as people use it: in Chromium, against the cluster. Each test goes on where the one before ended. */
+/** The panel as people use it: in Chromium, against the cluster. Each test continues where the previous one ended. */
 
 const hostileName = '<img src=x onerror=alert(1)> "shop"';
 

@@ -48,7 +48,7 @@ const environments = async () => (await harness.client.call(listSchema, 'GET', p
 const admin = () => adminOf('ownerhost');
 const hostPath = () => HOSTED.ownerhost.path(harness.group);
 
-/** Returns why a ref gets what it gets, by the last sync. */
+/** Returns why the last sync created what it created for a ref. */
 async function whyOf(type: string, name: string): Promise<string | undefined> {
   const { refs } = await harness.client.call(checkSchema, 'GET', path('/rules'));
   return refs.find((ref) => ref.type === type && ref.name === name)?.why;

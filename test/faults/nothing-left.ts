@@ -40,7 +40,7 @@ async function requireNone({ kubectl }: Harness, groups: readonly string[]): Pro
     const named = await kubectl(['get', kinds, ...labelled]);
     const claim = 'jsonpath={range .items[*]}{.spec.claimRef.namespace}/{.spec.claimRef.name}{"\\n"}{end}';
     const claims = (await kubectl(['get', 'persistentvolumes', '--output', claim])).split('\n');
-    // Of an environment, of published volumes, or of a builder's cache.
+    // Claims of an environment, of published volumes, or of a builder's cache.
     const volumes = claims.filter((one) => groups.some((group) => one.includes(group)));
     const own = (
       await kubectl(['get', 'groups.coppice.dev', ...groups, '--ignore-not-found', '--output', 'name'])

@@ -35,7 +35,7 @@ interface Tester {
   seen: { now: Map<string, number>; max: number; maxOfGroup: number; order: string[] };
 }
 
-/** A tester whose only test ends after some milliseconds, or never. */
+/** A tester whose only test ends after a few milliseconds, or never. */
 function tester(of: RedisClient, { lasts = 5 } = {}): Tester {
   const seen: Tester['seen'] = { now: new Map(), max: 0, maxOfGroup: 0, order: [] };
   const run = async ({ url }: { url: string }): Promise<Outcome> => {

@@ -151,7 +151,7 @@ async function isolation(context: BrowserContext, environment: Environments): Pr
   return blocked;
 }
 
-/** Collects the page's errors, except those about blocked requests, which are no fault of the page. */
+/** Collects the page's errors, except those about blocked requests, which are not the page's fault. */
 function watchErrors(page: Page, blocked: ReadonlySet<string>): { errors: string[]; more: number } {
   const seen = { errors: [] as string[], more: 0 };
   const note = (text: string) => {

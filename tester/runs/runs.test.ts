@@ -195,7 +195,7 @@ describe('a restart', () => {
     expect(all.atWork.map(({ url }) => url)).toEqual(['a2', 'a3']);
     expect(await all.runs.status(waited[0]?.id ?? '', waited[0]?.secret ?? '')).toEqual({ state: 'finished' });
 
-    // If the former tester still runs, it changes nothing of the runs that it has lost.
+    // A former tester that is still running does not change the runs that it has lost.
     former.atWork[0]?.end(passed);
     await until(() => former.ended.length === 1);
     expect(all.store.stateOf(ran.id)).toBe('failed');

@@ -5,7 +5,9 @@ import type { Item } from './items.ts';
 export interface RunContext {
   /** Aborted at the run's deadline, and when the tester stops. */
   signal: AbortSignal;
-  /** Some time before the deadline, in monotonic milliseconds, by which a test ends to report what it has found. */
+  /**
+   * When a test must end, in monotonic milliseconds: shortly before the deadline, so that it can report its findings.
+   */
   endBy: number;
   /** Sent with each request to the environment, to no other host. */
   headers?: Readonly<Record<string, string>> | undefined;

@@ -34,7 +34,7 @@ interface Known {
 
 /**
  * Deletes unused images from Coppice's registry. An image is in use while it is named by an Environment's last or
- * deployed build, a ReusableEnvironment, or an existing build Job. Of the others only those are deleted that have
+ * deployed build, a ReusableEnvironment, or an existing build Job. Other images are deleted only if they have
  * Coppice's annotation with the build time, in repositories under Coppice's groups: a registry can hold images of
  * others too.
  */

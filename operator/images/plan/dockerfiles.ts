@@ -9,7 +9,7 @@ export class DockerfileLimitError extends Error {}
 
 const maxKiB = 128;
 const maxTotalKiB = 1024;
-/** Honest Dockerfiles have tens; each service of a commit may name another one, or other arguments. */
+/** An ordinary Dockerfile has tens of instructions; each service can name another Dockerfile, or other arguments. */
 const maxInstructions = 20_000;
 /** There are 13 variables, and two for each of at most 20 aliases. */
 const maxReserved = 60;
@@ -24,7 +24,7 @@ interface ReadDockerfile {
 
 /**
  * Reads the Dockerfiles of one commit, each once, however many services build from it. They are untrusted, and the
- * operator has one thread: what all of them cost is limited, and other work continues between two.
+ * operator has one thread, so their total cost is limited, and other work continues between two of them.
  */
 export class Dockerfiles {
   readonly #files: Pick<RepositoryFiles, 'read'>;

@@ -9,7 +9,7 @@ export class WatchTooLargeError extends Error {
 
 /** About a second of work; a monorepo of 50,000 files with five globs for each of ten services takes a third of it. */
 const maxSteps = 100_000_000;
-/** Some milliseconds of work. */
+/** A few milliseconds of work. */
 const stepsPerTick = 200_000;
 
 /**

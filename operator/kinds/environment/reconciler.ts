@@ -120,7 +120,7 @@ export class EnvironmentReconciler {
     };
   }
 
-  /** An address contains the group's name, so there is none. */
+  /** An object outside of groups has no address, because addresses contain the group's name. */
   async #belongsNowhere(scope: EnvironmentScope, noGroup: Waiting): Promise<ReconcileResult> {
     await this.#options.statuses.write(scope.with({ status: { webURL: undefined } }), noGroup);
     return { failure: noGroup };

@@ -8,7 +8,7 @@ const name = 'shop-main';
 const clone = 'shop-main-2';
 
 /** Everything that can happen at any time, whatever step is in progress. */
-type Happening =
+type SimulatedEvent =
   | { what: 'request'; of: string; request: Exclude<RequestName, 'ttl'>; aheadMs: number }
   | { what: 'ttl'; seconds: number }
   | { what: 'active'; active: boolean }
@@ -32,7 +32,7 @@ const disturbance = fc.oneof(
     rollout: fc.boolean(),
   }),
 );
-const anything: fc.Arbitrary<Happening> = fc.oneof(
+const anything: fc.Arbitrary<SimulatedEvent> = fc.oneof(
   { arbitrary: request, weight: 4 },
   disturbance,
   fc.record({ what: fc.constant('ttl' as const), seconds: fc.constantFrom(0, 1, 3, 3600) }),
@@ -44,13 +44,13 @@ const anything: fc.Arbitrary<Happening> = fc.oneof(
 const pause = fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constantFrom(500, 3999, 4001, 9000));
 const lag = fc.constantFrom(0, 3, 40);
 
-async function happen(simulation: Simulation, happening: Happening): Promise<void> {
-  const { what } = happening;
-  if (what === 'request') simulation.requestBy(happening.aheadMs, happening.of, happening.request);
-  if (what === 'ttl') simulation.requestTtl(name, happening.seconds);
-  if (what === 'active') simulation.changeSpec(name, { active: happening.active });
-  if (what === 'suspend') simulation.changeSpec(name, { suspend: happening.suspend });
-  if (what === 'gates') simulation.openGates(happening);
+async function inject(simulation: Simulation, event: SimulatedEvent): Promise<void> {
+  const { what } = event;
+  if (what === 'request') simulation.requestBy(event.aheadMs, event.of, event.request);
+  if (what === 'ttl') simulation.requestTtl(name, event.seconds);
+  if (what === 'active') simulation.changeSpec(name, { active: event.active });
+  if (what === 'suspend') simulation.changeSpec(name, { suspend: event.suspend });
+  if (what === 'gates') simulation.openGates(event);
   if (what === 'spawn' && !simulation.read(clone)) simulation.spawn(clone);
   if (what === 'delete') simulation.delete(name);
   if (what === 'operator killed') await simulation.operate();
@@ -60,14 +60,14 @@ async function happen(simulation: Simulation, happening: Happening): Promise<voi
   }
 }
 
-/** Runs the simulation with these happenings, and on until nothing is left to do. */
-async function live(lagMs: number, happenings: readonly (readonly [Happening, number])[]): Promise<Simulation> {
+/** Injects these events into a simulation, and runs it until nothing is left to do. */
+async function live(lagMs: number, events: readonly (readonly [SimulatedEvent, number])[]): Promise<Simulation> {
   const simulation = new Simulation(lagMs);
   await simulation.operate();
   simulation.spawn(name);
-  for (const [happening, ms] of happenings) {
+  for (const [event, ms] of events) {
     await simulation.clock.advance(ms);
-    await happen(simulation, happening);
+    await inject(simulation, event);
   }
   simulation.changeSpec(name, { suspend: false });
   simulation.openGates({ images: true, jobs: true, rollout: true });
@@ -97,8 +97,8 @@ function expectSettled(simulation: Simulation): void {
 
 test('settles with nothing left behind, whatever happens in whatever order and at whichever step', async () => {
   await fc.assert(
-    fc.asyncProperty(lag, fc.array(fc.tuple(anything, pause), { maxLength: 9 }), async (lagMs, happenings) => {
-      const simulation = await live(lagMs, happenings);
+    fc.asyncProperty(lag, fc.array(fc.tuple(anything, pause), { maxLength: 9 }), async (lagMs, events) => {
+      const simulation = await live(lagMs, events);
       try {
         expectSettled(simulation);
       } finally {
@@ -112,11 +112,11 @@ test('settles with nothing left behind, whatever happens in whatever order and a
 test('follows the last request, however many there are and whenever they arrive', async () => {
   const some = fc.array(fc.tuple(fc.oneof({ arbitrary: request, weight: 3 }, disturbance), pause), { maxLength: 9 });
   await fc.assert(
-    fc.asyncProperty(lag, some, async (lagMs, happenings) => {
-      const simulation = await live(lagMs, happenings);
+    fc.asyncProperty(lag, some, async (lagMs, events) => {
+      const simulation = await live(lagMs, events);
       try {
         expectSettled(simulation);
-        const asked = happenings.flatMap(([one]) => (one.what === 'request' && one.of === name ? [one.request] : []));
+        const asked = events.flatMap(([one]) => (one.what === 'request' && one.of === name ? [one.request] : []));
         const last = asked.findLast((one) => one !== 'build') ?? 'create';
         const environment = simulation.read(name);
         if (last === 'delete') {
@@ -147,8 +147,8 @@ test.each<[RequestName, string | undefined]>([
   ['rebuild', 'built'],
 ])('handles %s twice like once while the first is in progress, at any two moments', async (what, expected) => {
   /**
-   * Returns how many builds there were, and whether the first was done. `later`: time of the second; undefined for
-   * one alone.
+   * Sends the request once or twice. Returns the number of builds, and whether the first request was done when the
+   * second one was sent. `later`: time of the second request; undefined for one request alone.
    */
   const simulated = async (first: number, later?: number) => {
     const simulation = new Simulation();

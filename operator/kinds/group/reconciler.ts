@@ -81,8 +81,8 @@ export class GroupReconciler {
   }
 
   /**
-   * Creates and restores the group's namespace. RestoreLimit limits how often changes of others are reverted: a tool
-   * that sets its own values again each time would otherwise keep the operator writing forever.
+   * Creates and restores the group's namespace. RestoreLimit limits how often other writers' changes are reverted: a
+   * tool that sets its own values again each time would otherwise keep the operator writing forever.
    */
   async #ensureIsolated(group: Group): Promise<ReconcileResult> {
     const { name } = group.metadata;

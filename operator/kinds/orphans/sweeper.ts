@@ -15,7 +15,7 @@ export interface OrphanSweeperOptions {
 }
 
 const betweenMs = 60_000;
-/** Minimum time without an owner, in milliseconds, because objects that are being deleted are no orphans. */
+/** Minimum time without an owner, in milliseconds, because objects that are being deleted are not orphans. */
 const graceMs = 300_000;
 /** Limits the deletions of one sweep, so that a mistake cannot empty a cluster. */
 const maxConcurrent = 20;

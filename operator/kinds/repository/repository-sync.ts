@@ -53,7 +53,7 @@ export interface SyncOutcome {
   request: string | undefined;
   /** Whether the sync changed anything. */
   changed: boolean;
-  /** How long the refs are not listed again, because listing them is expensive; 0 if it is not. */
+  /** Minimum time until the refs are listed again, because listing them is expensive; 0 if it is cheap. */
   gapMs: number;
 }
 

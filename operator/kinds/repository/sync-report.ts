@@ -8,10 +8,10 @@ import type { SyncPlan } from './sync-plan.ts';
 const type = 'Synced';
 const maxNamed = 3;
 
-/** Shorter gaps between lists are not reported. */
+/** Shorter delays of the next listing are not reported. */
 const minReportedGapMs = 10_000;
 
-/** Returns the condition Synced after a sync. `gapMs`: how long the refs are not listed again. */
+/** Returns the condition Synced after a sync. `gapMs`: minimum time until the refs are listed again. */
 export function syncedReport(
   { counts, unusable, overLimit, forksOverLimit, heldBack, waiting, withheld }: SyncPlan,
   gapMs: number,

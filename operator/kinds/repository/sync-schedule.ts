@@ -43,7 +43,7 @@ export class SyncSchedule {
   }
 
   /**
-   * Records a success. `nextMs`: when to continue, if before the next interval. `gapMs`: how long to wait at least, also
+   * Records a success. `nextMs`: when to continue, if before the next interval. `gapMs`: minimum time to wait, also
    * for a request.
    */
   succeeded({ uid, intervalMs }: Polled, request: string | undefined, nextMs: number = intervalMs, gapMs = 0): void {

@@ -12,7 +12,9 @@ interface Tag {
   rest: string;
 }
 
-/** Of more tags, only the last ones by name are considered, so that a hostile list cannot block the operator. */
+/**
+ * If there are more tags, only the last ones by name are considered, so that a hostile list cannot block the operator.
+ */
 const maxConsidered = 20_000;
 
 /**

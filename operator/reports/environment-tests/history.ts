@@ -42,7 +42,7 @@ function numberIn({ Type, Content }: ResultItem): number | undefined {
 
 /**
  * Returns the history with a finding about a build, instead of an earlier one of the same test. Builds with a higher
- * number are of a former count and are removed.
+ * number belong to an earlier numbering and are removed.
  */
 export function withFinding(history: TestHistory, of: Omit<TestedBuild, 'tests'>, finding: Finding): TestHistory {
   const before = history.find(({ build, commit }) => build === of.build && commit === of.commit);

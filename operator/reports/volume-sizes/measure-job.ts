@@ -20,7 +20,8 @@ export interface MeasureJobInput {
 const deadlineSeconds = 600;
 
 /**
- * Measures the disk usage of the volume's files, each file once. Files that appear or disappear meanwhile are no error.
+ * Measures the disk usage of the volume's files, each file once. Files that appear or disappear meanwhile are not
+ * errors.
  */
 const script = 'du -sxB1 -- /volume 2>/dev/null | cut -f1 > /dev/termination-log';
 

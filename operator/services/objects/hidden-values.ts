@@ -5,7 +5,7 @@ import { literal } from '../../shared/literal.ts';
 
 /** Texts of a service that its container takes from a Secret, so that nobody reads them in its pod. */
 export const hiddenValuesSchema = z.object({
-  /** The Secret's name, which is another one for other values. */
+  /** The Secret's name, which differs for different values. */
   secret: z.string(),
   /** Texts by variable of the container, which is the Secret's key too. */
   variables: z.record(z.string(), z.string()),

@@ -23,7 +23,7 @@ const tenantShare = 0.2;
 const tenantBurstMs = 5000;
 /** Nearly all lists are cheaper. They are neither delayed nor remembered. */
 const cheapMs = 10;
-/** So many entries are kept before those that delay nothing are removed. */
+/** Number of entries above which those that no longer delay anything are removed. */
 const maxEntries = 1000;
 
 /**
@@ -32,7 +32,7 @@ const maxEntries = 1000;
  */
 export class ListingCosts {
   readonly #now: () => number;
-  /** By origin and by tenant: when their lists have used no more than their share, in Unix milliseconds. */
+  /** When the lists of each origin and each tenant are back within their share, in Unix milliseconds. */
   readonly #settledAt = new Map<string, number>();
 
   /** @param now returns Unix milliseconds */

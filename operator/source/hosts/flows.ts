@@ -41,7 +41,7 @@ export class Flows {
     return { ...this.ofNamespace(metadata.namespace), host: hostOf(repositoryServer(spec)) };
   }
 
-  /** Returns the flow of a Repository's reconciles; a host's limit is not shared by groups there. */
+  /** Returns the flow of a Repository's reconciles. The limit of a host applies to each group separately. */
   ofRepository(key: string): Flow {
     return this.#ofReconcile(key, this.#caches.repositories.get(key));
   }

@@ -15,7 +15,7 @@ export function Rules({ repository, settings, save }: SettingsProps & { reposito
   const isByRules = useSignal(settings.sync.rules !== undefined);
   const rules = useSignal<readonly Rule[]>(settings.sync.rules ?? []);
   const isDryRun = useSignal(settings.sync.dryRun === true);
-  /** Position of the rule that is edited; that after the last one for a new rule. */
+  /** Index of the edited rule; for a new rule, the number of rules. */
   const edited = useSignal<number | undefined>(undefined);
   const focused = useSignal('');
   const list = useRef<HTMLOListElement>(null);

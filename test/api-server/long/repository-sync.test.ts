@@ -77,7 +77,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** Returns the client for the kind of this test, of which nobody would remove a finalizer. */
+/** Returns a client for this test's own kind. It sets no finalizers, because nobody would remove them. */
 function ofOurType() {
   const apiVersion = `${type.group}/${type.version}`;
   return {

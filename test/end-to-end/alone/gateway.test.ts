@@ -16,7 +16,7 @@ let id: string;
 let weburl: string;
 let aliasUrl: string;
 let definitions: string[];
-/** That of the installed release, by which `up` recognizes its checkout. */
+/** Description of the installed release, by which `npm run up` recognizes its checkout. */
 let description: string;
 
 const group = 'gateway.networking.k8s.io';

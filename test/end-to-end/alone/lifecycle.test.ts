@@ -93,7 +93,7 @@ async function live(cell: TableCell): Promise<void> {
   await check(world, cell, before, commit);
 }
 
-/** Maximum number of builds of both; a build that ends before the second trigger is joined by none. */
+/** Maximum number of builds that both triggers cause; the second one cannot join a build that has ended. */
 const buildsOf: Partial<Record<(typeof pairs)[number], number>> = {
   'put-put': 1,
   'rebuild-rebuild': 1,

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const expirationTime = new Date(Date.now() + 3600_000).toISOString();
   const answer = z.object({ token: z.string() });
   const { client } = harness;
-  // Logins are in Redis, which is deleted with the namespace of the release.
+  // The release's namespace contains Redis, which stores logins, so only an API token survives its deletion.
   ({ token: client.token } = await client.call(answer, 'POST', '/api/user/tokens', { name: 'test', expirationTime }));
 }, 120_000);
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   origin = `${harness.connection.gitUrl}/${harness.group}/shop.git`;
   await pushRepository({ url: origin, branch: 'main', files: world.page });
   await world.addRepository({ type: 'generic', params: { origin } });
-  // The very commit that is built with all of it: what is known of it must not pass on to the fork's.
+  // The branch and the pull request have the same commit: nothing cached for the branch may reach the fork's build.
   await pushPullRequest(origin, 'main', 7);
 }, 60_000);
 
@@ -30,7 +30,7 @@ test("gives a fork's pull request nothing that a branch of the same commit gets"
   [main, fork] = await Promise.all([harness.spawn(world.repository, 'main'), world.spawnPullRequest(7)]);
   const [ofMain, ofFork] = await Promise.all([harness.built(main), harness.built(fork)]);
 
-  // This shows that what the fork does not find exists.
+  // Proves that the secrets, which the fork must not find, exist.
   const mainPage = await pageWith(ofMain.weburl, '"running"');
   expect(world.found(mainPage)).toEqual(['run', 'build', 'token']);
   const { build } = pageSchema.parse(JSON.parse(mainPage));
@@ -45,7 +45,7 @@ test("gives a fork's pull request nothing that a branch of the same commit gets"
 
   expect(conditionOf(ofFork, 'Trusted')).toMatchObject({ status: 'False', reason: 'Unknown' });
   expect(conditionOf(ofMain, 'Trusted')).toBeUndefined();
-  // It can neither start with nor replace what others start with.
+  // The fork is neither seeded from the reusable environment, nor can it publish a new one.
   const reported = await harness.client.waitForEnvironment(
     fork,
     (one) => conditionOf(one, 'Published') !== undefined,

@@ -89,7 +89,7 @@ function newViewer(): Viewer {
   return { ...counts, written: createHash('sha256'), end: undefined };
 }
 
-/** Connects a viewer, again when the API is replaced meanwhile, as the documentation says. */
+/** Connects a viewer, and reconnects it when the API is replaced meanwhile, as the documentation recommends. */
 async function view(pauseMs = 0, viewer = newViewer()): Promise<Viewer> {
   await connect(viewer, pauseMs);
   if (viewer.end) return viewer;

@@ -74,7 +74,7 @@ test('a drain returns, what has two replicas stays available, and builds end els
   });
   expect(builder.node).toBe(node);
 
-  // A drain refuses pods without a controller: those by which the volume provisioner deletes volumes of other tests.
+  // A drain refuses pods without a controller, such as those with which the provisioner deletes other tests' volumes.
   await waitFor('deleted volumes to be gone', 120, async () => {
     const pods = ['--namespace', 'local-path-storage', 'get', 'pods', '--output', 'name'];
     return (await kubectl(pods)).includes('/helper-pod-') ? undefined : true;

@@ -125,7 +125,7 @@ test('everything returns to its desired state after the loss of a node', async (
   expect((await podOf(kubectl, namespaceOf(copying), 'web')).node).toBe(node);
   console.log(`volumes, their copy and their services were there ${((Date.now() - back) / 1000).toFixed(0)} s later`);
   await requireNoOrphans([serving, publishing, building, copying]);
-  // The node takes part again.
+  // The node can run pods again.
   expect((await moveTo(kubectl, node, namespaceOf(serving), 'web')).node).toBe(node);
 }, 1_800_000);
 

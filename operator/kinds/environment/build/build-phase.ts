@@ -48,7 +48,7 @@ export class BuildPhase {
     const running = scope.runningBuild;
     if (!running) return { ...(await recorder.start(scope, scope.contributed.observed.planned)), write: true };
     const newest = await planner.newest(await scope.planRequest());
-    // The request stays pending: the running build may be of the commit before.
+    // The request stays pending: the running build may have started from the previous commit.
     if (newest.retryAfterMs !== undefined) return { requeueAfterMs: newest.retryAfterMs };
     if (newest.planned === undefined || [undefined, ...newest.planned.revisions].includes(running.revision)) {
       return joined(scope.status);

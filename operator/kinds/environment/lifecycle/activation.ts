@@ -26,8 +26,8 @@ export interface ActivationDecision {
   /** Whether this decision requests contents that were not wanted before. */
   started: boolean;
   /**
-   * Whether this decision ends the contents for a reason that can delete the object too (DELETE, expiry of the TTL), or
-   * requests so of an environment without contents.
+   * Whether the object can be deleted too: the contents end because of a delete request or the TTL, or a delete request
+   * is for an environment without contents.
    */
   ended: boolean;
 }

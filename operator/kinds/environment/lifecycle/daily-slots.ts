@@ -57,7 +57,7 @@ type ZoneClock = (moment: Date) => number;
 
 const clocks = new Map<string, ZoneClock>();
 
-/** Cached: creating one takes a fifth of a millisecond, and there are some hundred zones. */
+/** Cached: creating one takes a fifth of a millisecond, and there are a few hundred zones. */
 function zoneClock(timeZone: string): ZoneClock {
   const clock = clocks.get(timeZone) ?? newZoneClock(timeZone);
   clocks.set(timeZone, clock);

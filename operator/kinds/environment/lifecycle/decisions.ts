@@ -93,7 +93,7 @@ export class Decisions {
     const { setting, since } = schedule;
     const isWanted = activation?.active === true || activation?.rebuild === true;
     if (!isWanted || !this.#takesPart(scope)) return { setting, since };
-    // Of an overdue rebuild that must still wait, the time stays the same, so that the status does not change.
+    // An overdue rebuild that must still wait keeps its time, so that the status does not change.
     const due = timetable.starts > scope.now ? timetable.starts : timetable.last;
     const next = isDue(timetable, schedule, activation.since) ? due : timetable.next;
     return { setting, since, next: next.toISOString() };

@@ -15,9 +15,9 @@ export interface TtlInput {
 }
 
 /**
- * Returns the TTL after requests for one. A TTL counts from the reconcile that first sees it, or from the later request
- * that creates contents. It belongs to the contents that the same PUT requests, and is determined before their expiry is
- * checked: a TTL never waits for a transition.
+ * Returns the TTL after the pending requests. A TTL counts from the reconcile that first sees it, or from a later
+ * request that creates contents. It is determined before expiry is checked and does not wait for a transition, so that
+ * the TTL of a PUT applies to the contents that this PUT creates.
  */
 export function requestedTtl(input: TtlInput): { ttl: Ttl | undefined; handledRequests: HandledRequests } {
   const { spec, status, now } = input;

@@ -14,7 +14,7 @@ export interface HiddenSecrets {
 
 /**
  * Finds the texts of services that contain one of the secrets, which pods take from a Secret: values of variables, and
- * words of commands and health checks. Rather too many than too few: what is hidden is only harder to read.
+ * words of commands and health checks. Prefers to hide too much: a hidden text is only harder to read.
  */
 export function hideSecrets(
   services: readonly Service[],
@@ -67,14 +67,14 @@ function secretWords(words: readonly string[], isSecret: (text: string) => boole
 }
 
 /**
- * Returns what finds a secret in a text of the service. Spaces, quotes and backslashes are not compared: splitting a line
- * into words changes them.
+ * Returns a function that reports whether a text of the service contains a secret. It ignores spaces, quotes and
+ * backslashes, because splitting a line into words changes them.
  */
 function secretFinder(essences: readonly string[], service: Service): (text: string) => boolean {
   const { environment, entrypoint = [], command = [], healthcheck, labels } = service;
   const texts = [environment, labels].flatMap((one) => Object.entries(one).flat());
   const whole = essence([...texts, ...entrypoint, ...command, ...(healthcheck?.command ?? [])].join(''));
-  // Nearly always none is present. One search of the whole text avoids comparing each of many words with each secret.
+  // Usually no secret is present. One search of the whole text avoids comparing each of many words with each secret.
   const present = essences.filter((secret) => whole.includes(secret));
   if (present.length === 0) return () => false;
   return (text) => {

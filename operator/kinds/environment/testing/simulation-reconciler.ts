@@ -38,7 +38,7 @@ export interface SimulatedWorld {
   hasRef: boolean;
   maxActiveEnvironments: number;
   settings: Pick<Repository['spec'], 'scheduledRebuild'>;
-  /** Resolves when so much of the simulated time has passed. */
+  /** Resolves after this much simulated time. */
   takes(ms: number): Promise<void>;
   wake(key: string): void;
 }

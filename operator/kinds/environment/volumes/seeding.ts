@@ -61,7 +61,7 @@ export class Seeding {
     if (status.seed?.result === 'running') await this.#options.copies.dropAllFor(uid, storeNamespace(repository.group));
   }
 
-  /** Ends running copies and deletes finished ones, so that the next setup does not find a part of them. */
+  /** Ends running copies and deletes finished ones, so that the next setup does not find an incomplete set. */
   async breakOff(scope: EnvironmentScope): Promise<SeedingResult> {
     const { seed } = scope.status;
     if (seed?.result !== 'running') return {};

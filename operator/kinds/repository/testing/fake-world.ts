@@ -34,7 +34,7 @@ export class FakeWorld {
   webhook: WebhookState | undefined;
   /** Error with which the host responds to listing its refs. */
   listError: Error | undefined;
-  /** How long the refs must not be listed again after a list. */
+  /** Minimum time between two lists of the refs. */
   gapMs = 0;
   readonly calls = { checks: 0, listings: 0, statusWrites: 0 };
   readonly environments = new Map<string, Environment>();
