@@ -193,7 +193,7 @@ describe('mask, in base64', () => {
 });
 
 describe('mask, of long texts', () => {
-  test('takes time linear in the line, whatever it has in common with the secrets', () => {
+  test('takes time linear in the length of the line, whatever the line has in common with the secrets', () => {
     const secrets = Array.from({ length: 16 }, (_, index) => `${'a'.repeat(4096)}${index}`);
     const mask = createMask(secrets);
     const timeOf = (line: string) => {

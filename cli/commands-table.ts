@@ -243,7 +243,7 @@ export const NOUNS: readonly Noun[] = [
         options: [
           repo,
           group,
-          ['--secret', 'never show the value, and mask it in logs of builds'],
+          ['--secret', 'never show the value, and mask it in build logs'],
           ['--visibility <visibility>', 'when services get it', ['always', 'buildtime']],
         ],
         needsServer: 'the server stores the values in Secrets',

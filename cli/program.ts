@@ -60,7 +60,7 @@ function addCompletion(io: Io, program: Command, name: ProgramName): void {
   if (name === PLUGIN) {
     program
       .command('completion')
-      .description('print the program kubectl_complete-coppice, by which kubectl completes in all shells')
+      .description('print the script kubectl_complete-coppice, with which kubectl completes in every shell')
       .action(async () => {
         const { PLUGIN_COMPLETION } = await import('./commands/completion.ts');
         io.out.write(PLUGIN_COMPLETION);

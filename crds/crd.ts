@@ -41,7 +41,7 @@ const sources: CrdSource[] = [
   {
     address: GROUP,
     shortName: 'cgroup',
-    description: 'A set of people who share Git repositories, and the namespace of these.',
+    description: 'People who share Git repositories, and the namespace that contains these.',
     maxNameLength: 50,
     spec: groupSpecSchema,
     status: groupStatusSchema,

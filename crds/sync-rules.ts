@@ -27,10 +27,10 @@ const patternsSchema = (description: string) =>
 const pullRequestCriteriaSchema = z
   .object({
     labels: z.array(z.string().min(1).max(100)).min(1).max(maxListed).optional().meta({
-      description: 'Labels, one of which it has, spelled as at the Git host.',
+      description: 'Labels, at least one of which the pull request must have, spelled as at the Git host.',
       'x-kubernetes-list-type': 'atomic',
     }),
-    targetBranches: patternsSchema('Patterns of the branch that it is to be merged into.'),
+    targetBranches: patternsSchema('Patterns of target branches.'),
     drafts: z.boolean().optional().meta({ description: '`true`: only drafts; `false`: no drafts.' }),
     forks: z.boolean().optional().meta({
       description:
@@ -48,7 +48,7 @@ const ruleSchema = z
     branches: patternsSchema('Patterns of branches.'),
     tags: patternsSchema('Patterns of tags.'),
     pullRequests: pullRequestCriteriaSchema.optional(),
-    exclude: patternsSchema('Patterns of names that it does not match; of a pull request, of its source branch.'),
+    exclude: patternsSchema('Patterns of names that the rule does not match; for pull requests, of source branches.'),
     environment: z.enum(RULE_ENVIRONMENTS).default('empty').meta({
       description: 'What a ref gets: nothing, or an environment without contents, with contents, or built.',
     }),

@@ -30,7 +30,7 @@ export class TokenServer {
                   {
                     code: 'UNKNOWN',
                     message:
-                      'the token could not be signed. An administrator finds the reason in the log of the token server',
+                      'the token could not be signed. Ask an administrator to check the log of the token server',
                   },
                 ],
               },

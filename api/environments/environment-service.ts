@@ -109,7 +109,7 @@ export class EnvironmentService {
       throw new Conflict('the contents are being deleted. Send PUT once the environment is empty');
     if (state !== 'empty')
       throw new Conflict(
-        `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to start anew`,
+        `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to delete and create the contents`,
       );
     return this.#request(environment, build ? ['create', 'build'] : ['create'], ttl);
   }

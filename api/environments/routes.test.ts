@@ -197,7 +197,7 @@ describe('PUT', () => {
     api.addEnvironment('acme', 'shop-main', 'shop', { state });
     const answer = await asAlice(request(api.app).put(path)).expect(409);
     expect(answer.body).toEqual({
-      error: `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to start anew`,
+      error: `the environment is ${state}: PUT needs an empty one. Use POST …/build, or POST …/rebuild to delete and create the contents`,
     });
     expect(annotations()).toEqual({});
   });

@@ -89,7 +89,7 @@ export function groupRoutes({ directory, groups, repositories, members, caps }: 
       status: 201,
       answer: repositoryViewSchema,
       also: {
-        409: 'The name is taken, the group is being deleted, or it has too many repositories; or the account that created the group has.',
+        409: 'The name is taken, the group is being deleted, or the group or the account that created it has reached its limit of repositories.',
       },
       run: async ({ target, body }) => {
         requireRoom('the group', 'repositories', directory.repositories(target).length);

@@ -55,6 +55,6 @@ test.each<[unknown, number]>([
   expect(answer.status).toBe(status);
   if (status === 500)
     expect(body).toEqual({
-      error: "the API could not handle the request. An administrator finds the reason in the API's log",
+      error: "the API could not handle the request. Ask an administrator to check the API's log",
     });
 });

@@ -20,7 +20,7 @@ export interface ErrorResponse {
   isFault: boolean;
 }
 
-const internalError = "the API could not handle the request. An administrator finds the reason in the API's log";
+const internalError = "the API could not handle the request. Ask an administrator to check the API's log";
 
 /** Converts errors to responses, in one place: every body is `{error, details?}`, without stack or secret. */
 export function errorResponse(error: unknown): ErrorResponse {
@@ -62,7 +62,7 @@ function fromKubernetes(error: unknown): HttpError | undefined {
     case 403:
       // A quota, an admission policy, or a missing permission: the log says which.
       return new Unavailable(
-        'the cluster does not permit Coppice to do this. An administrator finds the reason in the log',
+        "the cluster does not permit Coppice to do this. Ask an administrator to check the API's log",
         {
           cause: error,
         },

@@ -205,7 +205,7 @@ test.each([
 });
 
 test.each(['/api/group/%zz', '/api/group/%c0%ae', '/api/%', '//api/groups', '/api/group/acme/../../user/info'])(
-  'answers GET %s without authentication without an error of the API',
+  'does not fail on the malformed path %s of an unauthenticated GET',
   async (path) => {
     expect((await request(api.app).get(path)).status).toBeLessThan(405);
   },

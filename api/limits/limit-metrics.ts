@@ -22,7 +22,7 @@ export interface LimitMetrics {
 export function limitMetrics(registry: Registry): LimitMetrics {
   const requests = new Counter({
     name: 'coppice_api_limited_requests_total',
-    help: 'Requests refused by a limit of an account or of this replica, beside the limits per minute',
+    help: 'Requests refused by a limit of an account or of this replica, except the limits per minute',
     labelNames: ['limit'],
     registers: [registry],
   });

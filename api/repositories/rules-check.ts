@@ -12,7 +12,7 @@ import { integerField } from '../http/parse.ts';
 /** Body of POST /api/repository/{id}/rules/check. */
 export const rulesCheckSchema = z.object({
   rules: syncRulesSchema,
-  newestTags: integerField(0, 100).optional().meta({ description: 'Absent: that of the repository.' }),
+  newestTags: integerField(0, 100).optional().meta({ description: "Defaults to the repository's setting." }),
 });
 export type RulesCheck = z.infer<typeof rulesCheckSchema>;
 
@@ -30,7 +30,7 @@ export const rulesCheckViewSchema = z
     listedAt: z.iso
       .datetime()
       .optional()
-      .meta({ description: 'When the refs were listed; omitted if they were not within a day: sync first.' }),
+      .meta({ description: 'When the refs were listed; omitted if no sync has listed them within a day.' }),
     matched: z.array(z.int()).meta({ description: 'Number of refs that each rule decides on.' }),
     unmatched: z.int(),
     refs: z.array(checkedRefSchema),

@@ -59,7 +59,7 @@ export class Administration {
     await users.update(existing, (current) => {
       if (current.verified)
         throw new Conflict(
-          'this e-mail address already has an account. Its user can log in; to start anew, remove the account first',
+          'this e-mail address already has an account. Its user can log in; to create a new account, remove this one first',
         );
       return { ...current, invitation: kept };
     });

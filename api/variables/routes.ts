@@ -9,7 +9,7 @@ import type { VariableOwner } from '../shared/variable-owner.ts';
 import { variableViewSchema } from './variable-view.ts';
 
 /** Description of the response 409 to texts in the OpenAPI document. */
-export const TOO_MUCH_TEXT = 'Variables and service files of the account that created the group reached the limit.';
+export const TOO_MUCH_TEXT = 'The account that created the group has reached its limit of variables and service files.';
 
 export interface VariableRoutesOptions<Owner extends VariableOwner> {
   /** Path of the owner of the variables. */

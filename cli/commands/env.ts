@@ -141,7 +141,7 @@ export const spawnEnvironment: Run = async (session, [named]) => {
     const build = await waitForBuild(session, spawned.id, spawned.request?.id);
     if (commit !== undefined && build.commit !== commit) {
       throw new CliError(
-        `${spawned.id} was built of ${build.commit ?? 'another commit'}, not of ${commit}: its ref has moved on`,
+        `${spawned.id} was built from ${build.commit ?? 'another commit'}, not from ${commit}: its ref has moved`,
       );
     }
   }

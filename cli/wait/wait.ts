@@ -21,7 +21,7 @@ export async function waitFor<T>(
   judge: (now: ListedEnvironment | 'deleted') => Promise<T | undefined> | T | undefined,
 ): Promise<T> {
   const { installation, io, given } = session;
-  const timeout = deadline(given.seconds('timeout') ?? defaultSeconds, `${id} is not as it should be`);
+  const timeout = deadline(given.seconds('timeout') ?? defaultSeconds, `${id} has not reached the requested state`);
   const ended = new AbortController();
   const signal = AbortSignal.any([timeout.signal, ended.signal]);
   const progress = startProgress(io);

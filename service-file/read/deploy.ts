@@ -38,7 +38,7 @@ function readMode(node: YamlNode, problems: Problems): 'service' | 'job' | undef
   if (mode === undefined || mode === 'replicated') return 'service';
   if (mode === 'replicated-job' || mode === 'global-job') return 'job';
   if (mode !== 'global') return problems.error(node, `${quoted(mode)} is not a mode: use replicated or replicated-job`);
-  problems.warn(node, 'ignored: a service does not run on each node, but with its number of replicas');
+  problems.warn(node, 'ignored: the service runs with its number of replicas, not once on each node');
   return 'service';
 }
 

@@ -19,7 +19,7 @@ import { readOrigin } from './origin.ts';
 import { portNumbers, readExpose, readPorts } from './ports.ts';
 import { type Fields, optional, readFields } from './read.ts';
 import { readResources } from './resources.ts';
-import { readRights } from './rights.ts';
+import { readPrivileges } from './privileges.ts';
 import { type Extension, readExtension } from './x-coppice.ts';
 
 /** A service of the file, with what is needed to combine it with the others. */
@@ -68,7 +68,7 @@ export async function readService(
     mounts: await readAllMounts(fields, origin.build?.context, scope),
     networks,
     extraHosts: optional(fields, 'extra_hosts', readExtraHosts, problems) ?? [],
-    ...readRights(fields, scope),
+    ...readPrivileges(fields, scope),
     ...readContainer(fields, problems),
     labels: optional(fields, 'labels', readLabels, problems) ?? {},
     replicas: readReplicas(fields, deploy, problems),

@@ -2,7 +2,7 @@ import { pushRepository } from '../sample/push-repository.ts';
 
 const dockerfile = `FROM node:24-slim
 COPY title.txt /app/
-# Stands for the work of an ordinary build; it runs anew whenever the title changes.
+# Stands for the work of an ordinary build; it runs again whenever the title changes.
 RUN sleep 3
 COPY server.mjs /app/
 CMD ["node", "/app/server.mjs"]

@@ -28,9 +28,9 @@ test('resolves headings as GitHub does', () => {
 });
 
 describe('messages that no source file has', () => {
-  const source = "new Stalled('X', `the Secret ${name} is gone: ` + 'make it anew')";
+  const source = "new Stalled('X', `the Secret ${name} is gone: ` + 'create it again')";
   test.each([
-    ['the Secret … is gone: make it anew', []],
+    ['the Secret … is gone: create it again', []],
     ['the Secret … is lost for good', ['the Secret … is lost for good']],
     ['… is gone: make it again', ['… is gone: make it again']],
   ])('%s', (message, expected) => expect(missingMessages(`- \`${message}\`: do\n`, source)).toEqual(expected));

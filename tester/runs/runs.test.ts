@@ -83,7 +83,7 @@ describe('a test that', () => {
     [
       'throws',
       new TypeError('secret inner words'),
-      'the test failed with an internal error. An administrator finds it in the log of the tester',
+      'the test failed with an internal error. Ask an administrator to check the log of the tester',
     ],
   ])('%s fails', async (_what, error, message) => {
     const all = world();

@@ -198,7 +198,7 @@ export class Runs {
       }
       logger.error({ err: error, id, type }, 'a test threw');
       return {
-        end: { message: 'the test failed with an internal error. An administrator finds it in the log of the tester' },
+        end: { message: 'the test failed with an internal error. Ask an administrator to check the log of the tester' },
         result: 'failed',
       };
     } finally {

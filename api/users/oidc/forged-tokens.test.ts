@@ -99,7 +99,7 @@ test.each<[string, (token: Token) => string | undefined]>([
     (token) => `${bodyOf({ ...token, claims: { ...token.claims, sub: '2' } })}.${signed(token).split('.')[2] ?? ''}`,
   ],
   ['another client', claiming({ aud: 'another' })],
-  ['another client besides', claiming({ aud: [OIDC_CLIENT.clientId, 'another'], azp: 'another' })],
+  ['an additional client', claiming({ aud: [OIDC_CLIENT.clientId, 'another'], azp: 'another' })],
   ['another provider', claiming({ iss: 'https://login.example.com' })],
   ['a time that has passed', claiming({ exp: now() - 60 })],
   ['no nonce', claiming({ nonce: undefined })],

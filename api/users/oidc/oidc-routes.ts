@@ -76,7 +76,7 @@ export function oidcRoutes(options: OidcRoutesOptions): Endpoint[] {
       ...common,
       path: CALLBACK_PATH,
       summary: 'Callback of the OpenID Connect provider (extension)',
-      description: `Sets the cookie \`${LOGIN_COOKIE}\`, and over https \`${HOST_LOGIN_COOKIE}\` besides.`,
+      description: `Sets the cookie \`${LOGIN_COOKIE}\` and, over https, also \`${HOST_LOGIN_COOKIE}\`.`,
       query: callbackSchema,
       also: {
         401: 'The provider refused, or its response does not belong to a login that this browser started.',

@@ -145,7 +145,7 @@ export class Grants {
     const grant = parsed(codeSchema, await reach(redis.getDel(authorizationKey(code))));
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     if (!grant || !isSameHash(grant.challenge, challenge)) {
-      throw new NotFound('the code has expired, was used, or is of another program. Start the sign-in again');
+      throw new NotFound('the code has expired, was used, or belongs to another program. Start the sign-in again');
     }
     return grant;
   }

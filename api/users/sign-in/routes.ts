@@ -109,7 +109,7 @@ export function signInRoutes(options: SignInRoutesOptions): Endpoint[] {
       answer: z.object({ token: z.string() }),
       also: {
         401: 'The account has changed, or its login has ended, since the approval.',
-        404: 'The code has expired, was used, or is of another program.',
+        404: 'The code has expired, was used, or belongs to another program.',
       },
       run: async ({ body, request }) => {
         const granted = await grants.redeemCode(body.code, body.verifier);

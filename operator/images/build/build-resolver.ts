@@ -62,11 +62,11 @@ export class BuildResolver {
     if (names.size === 0) return new Map();
     const { digests, failures, unasked } = await this.#options.baseImages.digests([...names], auths);
     for (const [name, why] of failures) {
-      const line = `base image ${name}: ${why}. The build uses the image that it finds, and later builds do not notice a change of it`;
+      const line = `base image ${name}: ${why}. The build uses the image that it finds, and later builds do not notice when it changes`;
       await note(request, `base-${name}`, line);
     }
     if (unasked > 0) {
-      const line = `${unasked} further base images are not looked up. The build uses the images that it finds, and later builds do not notice a change of them`;
+      const line = `${unasked} further base images are not looked up. The build uses the images that it finds, and later builds do not notice when they change`;
       await note(request, 'bases-unasked', line);
     }
     return digests;

@@ -485,7 +485,7 @@ describe('a failed attempt', () => {
     end('build-1-retry-1', 'Failed', lost);
     expect(await build({}, 60_000)).toBeUndefined();
     end('build-1-retry-2', 'Failed', lost);
-    await expect(build({}, 120_000)).rejects.toThrow(/at the last of 3 tries/);
+    await expect(build({}, 120_000)).rejects.toThrow(/after 3 attempts/);
     expect(job('build-1-retry-3')).toBeUndefined();
   });
 

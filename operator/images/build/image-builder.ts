@@ -212,11 +212,11 @@ export class ImageBuilder {
     }
     const failure = ended === undefined ? BUILDER_LOST : buildFailure(job, pod, this.#options.settings.deadlineSeconds);
     if (!failure.isInfrastructure || attempt >= MAX_RETRIES) {
-      const tries = attempt === 0 ? '' : `, at the last of ${attempt + 1} tries`;
+      const tries = attempt === 0 ? '' : ` (after ${attempt + 1} attempts)`;
       throw new Stalled('BuildFailed', `${failure.message}${tries}`);
     }
     const [first = ''] = failure.message.split('\n');
-    await note(request, `retry-${attempt}`, `try ${attempt + 1} failed because of the infrastructure: ${first}`);
+    await note(request, `retry-${attempt}`, `attempt ${attempt + 1} failed because of the infrastructure: ${first}`);
     const leftMs = failed + (failure.pauseMs ?? retryPauseMs * 3 ** attempt) - now.getTime();
     if (leftMs > 0) throw new Waiting('Retrying', `the build is retried: ${first}`, leftMs);
     this.#awaitSlot(request);

@@ -459,7 +459,7 @@ test('keeps only the first plan of a new environment while its volumes are seede
   };
   const seeding = { advance: () => Promise.reject(new Waiting('Seeding', 'one of two', 1000)) };
   const object = environment({});
-  for (const namespaceUid of ['ns', 'ns', 'ns', 'made anew']) {
+  for (const namespaceUid of ['ns', 'ns', 'ns', 'recreated']) {
     await reconcilerIn(object, { plan, seeding, namespaceUid }).reconciler.reconcile('key');
   }
   expect(firsts).toEqual([true, false, false, true]);

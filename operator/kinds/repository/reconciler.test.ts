@@ -376,7 +376,7 @@ describe('a ref whose former environment is still being deleted', () => {
     expect(world.condition('Synced')?.[1]).toBe('Synced');
   });
 
-  test('keeps its own notes, and removes those of others', async () => {
+  test('keeps the annotation with its event, and removes those of other pull requests', async () => {
     world.pullRequests = undefined;
     const name = environmentName('shop', { name: '7', type: 'pull request' });
     const gitRef = { name: '7', type: 'pull request' as const };
@@ -425,7 +425,7 @@ describe('pull requests of a host without a list', () => {
   });
   const noted = () => Object.keys(world.repository?.metadata.annotations ?? {});
 
-  test('are added and removed by notes of webhooks, and the notes are removed', async () => {
+  test('are added and removed by events of webhooks, whose annotations are then removed', async () => {
     world.annotate({ ...ask('one'), 'coppice.dev/pull-request-7': '2026-01-01T00:00:00Z/x/open' });
     await world.reconcile();
     await world.reconcile();
@@ -438,7 +438,7 @@ describe('pull requests of a host without a list', () => {
     expect(noted()).toEqual(['coppice.dev/request-sync']);
   });
 
-  test('keep a note that arrives meanwhile', async () => {
+  test('keep the annotation of an event that arrives during a sync', async () => {
     await world.reconcile();
     world.annotate({ ...ask('one'), 'coppice.dev/pull-request-7': '2026-01-01T00:00:00Z/x/open' });
     let written = false;

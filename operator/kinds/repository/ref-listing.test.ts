@@ -70,7 +70,7 @@ describe('the commits of pull requests', () => {
     expect([listing.pullRequestCommits, asked]).toEqual([new Map([[7, one]]), []]);
   });
 
-  test('are read by one call of git without a list, which does not report which are open', async () => {
+  test('are read with one git command if the host lists no pull requests; which are open then stays unknown', async () => {
     const found = () => ({ 'refs/pull/7/head': one, 'refs/pull/8/head': two });
     const { listing, asked } = await read(undefined, [environment(7), environment(8)], found);
     expect(asked).toEqual([`${own} refs/pull/7/head refs/pull/8/head`]);
@@ -83,7 +83,7 @@ describe('the commits of pull requests', () => {
     expect(listing.openPullRequests).toBeUndefined();
   });
 
-  test('without a list show which refs exist, also for environments without contents', async () => {
+  test('show which refs exist if the host lists no pull requests, also for environments without contents', async () => {
     const found = () => ({ 'refs/pull/8/head': two });
     const { listing } = await read(undefined, [environment(7, false), environment(8)], found);
     expect(listing.missingPullRequests).toEqual(new Set([7]));

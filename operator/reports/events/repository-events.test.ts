@@ -11,7 +11,7 @@ const is = (type: string, status: Condition['status'], reason: string, message =
 });
 const synced = (branches: number, reason = 'Synced', more: object = {}): Status => ({
   sync: { branches, tags: 1, at, ...more },
-  conditions: [is('Synced', 'True', reason, 'in step')],
+  conditions: [is('Synced', 'True', reason, 'synchronized')],
 });
 const repository = (status: Status): Repository => ({
   apiVersion: 'coppice.dev/v1alpha1',
@@ -28,15 +28,15 @@ const table: [string, Status, Status, string[]][] = [
     { conditions: [is('Ready', 'True', 'Readable', 'it can be read')] },
     ['Normal Readable: it can be read'],
   ],
-  ['the first sync', {}, synced(2), ['Normal Synced: in step: 2 branches, 1 tags']],
+  ['the first sync', {}, synced(2), ['Normal Synced: synchronized: 2 branches, 1 tags']],
   [
     'one branch more',
     synced(2),
     synced(3, 'Synced', { pullRequests: 4 }),
-    ['Normal Synced: in step: 3 branches, 1 tags, 4 open pull requests'],
+    ['Normal Synced: synchronized: 3 branches, 1 tags, 4 open pull requests'],
   ],
   ['only a new commit', synced(2), { ...synced(2), sync: { branches: 2, tags: 1, at: '2026-01-02T00:00:00Z' } }, []],
-  ['no longer all refs', synced(2), synced(2, 'SyncedInPart'), ['Normal SyncedInPart: in step: 2 branches, 1 tags']],
+  ['no longer all refs', synced(2), synced(2, 'SyncedInPart'), ['Normal SyncedInPart: synchronized: 2 branches, 1 tags']],
   [
     'the host is away',
     synced(2),

@@ -23,7 +23,7 @@ export function observeEnvironments(
   countEnvironments(environments, registers);
   new Gauge({
     name: 'coppice_oldest_queued_build_seconds',
-    help: 'How long ago the oldest of the builds that are queued started; 0 when none waits',
+    help: 'Age of the oldest queued build; 0 if none is queued',
     registers,
     collect() {
       const oldestMs = environments.list().reduce((max, one) => Math.max(max, queuedForMs(one, now())), 0);

@@ -21,7 +21,7 @@ export function answerError(host: string, what: string, answer: Answer, now: Dat
     return new SourceRefusedError(
       'Refused',
       `${host} redirects ${what} (${status}), which Coppice does not follow. Was the repository renamed or moved? ` +
-        'Use its present name and address',
+        'Use its current name and address',
     );
   }
   const refusal = refusals.get(status);
@@ -29,7 +29,7 @@ export function answerError(host: string, what: string, answer: Answer, now: Dat
   if (status >= 400 && status < 500 && !passing.has(status)) {
     return new SourceRefusedError(
       'Refused',
-      `${host} rejected a request of Coppice (${what}: ${status}). Check the names in the Repository and the rights of its token`,
+      `${host} rejected a request of Coppice (${what}: ${status}). Check the names in the Repository and the permissions of its token`,
     );
   }
   return new SourceUnreachableError(`${host} responded with status ${status} (${what})`);

@@ -171,7 +171,7 @@ function credentialsRefusal(secret: Secret, repository: Repository): string | un
   const server = repositoryServer(repository.spec);
   const meant = secret.metadata.annotations?.[ANNOTATIONS.credentialsFor] ?? server;
   if (meant === server) return secretRefusal(secret, secretNamer(REPOSITORY, repository));
-  const advice = 'Name a Secret with credentials for this server, or add the repository anew';
+  const advice = 'Name a Secret with credentials for this server, or add the repository again';
   return `the credentials in the Secret ${secret.metadata.name} are for ${meant} and are not sent to ${server}. ${advice}`;
 }
 

@@ -38,7 +38,7 @@ export class WebhookSecrets {
       refusal: {
         reason: 'SecretTaken',
         message:
-          `the Secret ${name} in ${namespace} was not made for this Repository, or has no ${WEBHOOK_SECRET_KEY}. ` +
+          `the Secret ${name} in ${namespace} was not created for this Repository, or has no ${WEBHOOK_SECRET_KEY}. ` +
           'Delete it; Coppice creates it again. Until then no webhook delivery is accepted',
       },
     });

@@ -59,7 +59,7 @@ export function EnvironmentLogs({ environment }: { environment: EnvironmentView 
           withServices
           downloadPath={`${path}/build/logs?build=${number}`}
           fileName={`${id}-build-${number}.log`}
-          missing="The log of this build is not kept any more."
+          missing="The log of this build is no longer kept."
         />
       )}
     </div>

@@ -16,7 +16,7 @@ export function Webhook({ settings: { webhook, sshPublicKey } }: { settings: Rep
             <p class="muted">
               {webhook.created
                 ? 'Coppice has created this webhook at the Git host.'
-                : 'Enter both at the Git host, so that it reports pushes and pull requests. Without it, Coppice asks the host now and then.'}
+                : 'Enter both at the Git host, so that it reports pushes and pull requests. Without it, Coppice polls the host.'}
             </p>
             <dl class="definitions">
               <dt>Address</dt>

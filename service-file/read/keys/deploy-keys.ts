@@ -36,5 +36,5 @@ export const restartPolicyKeys = keyTable({
   of: 'a restart policy',
   path: 'services.*.deploy.restart_policy',
   supported: 'condition',
-  ignored: { 'delay max_attempts window': 'Kubernetes restarts containers with increasing delays, without end' },
+  ignored: { 'delay max_attempts window': 'Kubernetes restarts containers indefinitely, with increasing delays' },
 });

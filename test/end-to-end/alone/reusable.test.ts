@@ -92,7 +92,7 @@ test('publishes an environment, seeds others from it, shows it, and deletes it w
     90,
   );
   expect(conditionOf(rebuilt, 'Seeded')?.message).toContain('no reusable environment base');
-  await waitFor('what was drawn anew', 30, async () => ((await drawn(weburl)) === text ? undefined : true));
+  await waitFor('the text of the rebuilt page', 30, async () => ((await drawn(weburl)) === text ? undefined : true));
 }, 180_000);
 
 /** Checks that the moved volume is as its storage class created it: deleted with its claim, and without a label. */

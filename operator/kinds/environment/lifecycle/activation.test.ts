@@ -214,7 +214,7 @@ describe('time to live', () => {
     expect(decision.ended).toBe(!active);
   });
 
-  test('count a changed spec and a ttl request anew', () => {
+  test('restart with a changed spec and a ttl request', () => {
     const ttl = { seconds: 60, since: earlier, specSeconds: 60 };
     const bySpec = decide({ spec: { ...spec, ttlSeconds: 120 }, status: { activation: running, ttl } });
     expect(bySpec.expiresAt).toBe('2026-01-01T12:02:00.000Z');

@@ -45,7 +45,7 @@ describe('a scheduled time is due', () => {
     expect(isDue(schedule, remembered, since)).toBe(expected);
   });
 
-  test('counts a schedule from when it was set, and anew when it changes', () => {
+  test('counts a schedule from when it was set or last changed', () => {
     expect(seenSchedule(schedule, seen, noon)).toBe(seen);
     expect(seenSchedule(schedule, { ...seen, setting: 'all 03:00 UTC' }, noon)?.since).toBe(noon.toISOString());
     expect(seenSchedule(undefined, seen, noon)).toBeUndefined();

@@ -178,7 +178,7 @@ test('reads and does not plan the code of a repository that took over the name',
   expect(saved).toEqual([]);
 });
 
-test('a ref that is not there when it is read is reported as one that is not there when it is asked for', async () => {
+test('reports a ref that disappears before it is read like one that does not exist', async () => {
   const snapshot = () => Promise.reject(new SourceRefusedError('RefNotFound', "git's words"));
   const planning = plannerIn({ snapshot }).planner.plan({ ...request, isFirst: true });
   await expect(planning).rejects.toMatchObject({
@@ -193,7 +193,7 @@ test.each([
   ['with an image to build', true, toBuild, ['acme']],
   ['of code that is not trusted', false, toBuild, []],
   ['that builds nothing', true, toPull, []],
-] as const)('announces a new commit %s to its group, or not', async (_what, trusted, files, expected) => {
+] as const)('starts the group's builder early for a new commit only if a trusted build needs it: %s', async (_what, trusted, files, expected) => {
   const { planner, warmed } = plannerIn({ files });
   await planner.plan({ ...request, isTrusted: () => trusted });
   expect(warmed).toEqual(expected);

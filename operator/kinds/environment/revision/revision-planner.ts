@@ -1,4 +1,4 @@
-import { textsToMask } from '../../../../build-logs/mask-candidates.ts';
+import { textsToMask } from '../../../../build-logs/masking/texts-to-mask.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import type { IncludedCommit, IncludedRepositoryStatus } from '../../../../crds/included-repository.ts';

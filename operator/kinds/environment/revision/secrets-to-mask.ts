@@ -1,4 +1,4 @@
-import { textsToMask } from '../../../../build-logs/mask-candidates.ts';
+import { textsToMask } from '../../../../build-logs/masking/texts-to-mask.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
 import type { Revision } from './revision.ts';
 

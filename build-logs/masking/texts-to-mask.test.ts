@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import fc from '../test/properties.ts';
-import { isLikelyRandom, textsToMask } from './mask-candidates.ts';
+import fc from '../../test/properties.ts';
+import { isLikelyRandom, textsToMask } from './texts-to-mask.ts';
 
 test.each([
   '',

@@ -26,10 +26,10 @@ const allowedSysctls = new Set(
 /** 2³¹ - 1: the largest ID that Kubernetes accepts. */
 const maxId = 2_147_483_647;
 
-type Rights = Pick<Service, 'user' | 'groups' | 'capAdd' | 'capDrop' | 'sysctls'>;
+type Privileges = Pick<Service, 'user' | 'groups' | 'capAdd' | 'capDrop' | 'sysctls'>;
 
 /** Reads the user, groups and privileges of a service's processes. */
-export function readRights(fields: Fields, context: ReadContext): Rights {
+export function readPrivileges(fields: Fields, context: ReadContext): Privileges {
   const { problems } = context;
   const user = optional(fields, 'user', readUser, problems);
   return {
