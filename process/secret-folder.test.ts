@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { SecretFolder } from './secret-folder.ts';
+import { textIn, SecretFolder, type SecretFiles } from './secret-folder.ts';
 
 const logger = pino({ level: 'silent' });
 let folder: string;
@@ -21,9 +21,9 @@ function write(version: string, files: Record<string, string>): void {
   renameSync(join(folder, '..new'), join(folder, '..data'));
 }
 
-function parse(files: ReadonlyMap<string, string>): string {
-  const text = files.get('key');
-  if (text === undefined) throw new Error('there is no key');
+function parse(files: SecretFiles): string {
+  const text = textIn(files, 'key');
+  if (text === '') throw new Error('there is no key');
   return text;
 }
 
@@ -32,16 +32,20 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-test('reads the files of a Secret, and again when they change', async () => {
+test('reads the files of a Secret, reports changed content, and ignores invalid files', async () => {
   write('..1', { key: 'first' });
   const secret = new SecretFolder(folder, parse, logger);
-  const stop = secret.watch();
+  let changes = 0;
+  const stop = secret.watch(() => (changes += 1));
   expect(secret.current()).toBe('first');
   write('..2', { key: 'second' });
   await until(() => secret.current() === 'second');
   write('..3', { other: 'x' });
   await setTimeout(300);
   expect(secret.current()).toBe('second');
+  write('..4', { key: 'second' });
+  await setTimeout(300);
+  expect(changes).toBe(1);
   stop();
 });
 

@@ -3,13 +3,13 @@ import { Registry } from 'prom-client';
 import { HealthServer } from '../process/health-server.ts';
 import { createLogger } from '../process/logger.ts';
 import { processMetrics } from '../process/process-metrics.ts';
+import { textIn, SecretFolder, type SecretFiles } from '../process/secret-folder.ts';
 import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { checkAuthority } from './authority.ts';
 import { readConfig } from './config.ts';
 import { readKeys } from './credential-keys.ts';
 import { tokenMetrics } from './metrics.ts';
 import { RequestBudget } from './request-budget.ts';
-import { SecretFolder } from '../process/secret-folder.ts';
 import { TokenServer } from './server.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 import { TokenSigner } from './token-signer.ts';
@@ -21,16 +21,13 @@ const registry = new Registry();
 processMetrics(registry, process.env);
 const keys = new SecretFolder(
   config.KEYS_FOLDER,
-  (files) =>
-    readKeys(
-      Object.fromEntries([...files].map(([name, text]) => [name, Buffer.from(text, 'latin1').toString('base64')])),
-    ),
+  (files) => readKeys(Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]))),
   logger,
 );
 const signer = new SecretFolder(
   config.AUTHORITY_FOLDER,
   (files) => {
-    const authority = { certificate: files.get('tls.crt') ?? '', key: files.get('tls.key') ?? '' };
+    const authority = { certificate: textIn(files, 'tls.crt'), key: textIn(files, 'tls.key') };
     checkAuthority(authority, now());
     return new TokenSigner(authority, config.SERVICE);
   },
@@ -42,10 +39,9 @@ const administrator =
     : new SecretFolder(config.ADMINISTRATOR_FOLDER, accountOf, logger);
 const folders = [keys, signer, ...(administrator ? [administrator] : [])];
 
-/** Returns the account; undefined for an empty password. Removes a trailing line break, which editors add. */
-function accountOf(files: ReadonlyMap<string, string>) {
-  const text = (name: string) => (files.get(name) ?? '').replace(/\r?\n$/, '');
-  const account = { username: text('username'), password: Buffer.from(text('password'), 'latin1').toString('utf8') };
+/** Returns the account; undefined for an empty password. */
+function accountOf(files: SecretFiles) {
+  const account = { username: textIn(files, 'username'), password: textIn(files, 'password') };
   return account.password === '' ? undefined : account;
 }
 

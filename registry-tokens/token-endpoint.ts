@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
+import { isSameText } from '../process/same-text.ts';
 import { grantedAccess, type Holder } from './access.ts';
 import type { CredentialKey } from './credential-keys.ts';
 import { readCredential } from './credential.ts';
@@ -104,8 +104,8 @@ export class TokenEndpoint {
     const administrator = this.#options.administrator();
     const isAdministrator =
       administrator !== undefined &&
-      isSame(username, administrator.username) &&
-      isSame(password, administrator.password);
+      isSameText(username, administrator.username) &&
+      isSameText(password, administrator.password);
     return isAdministrator ? 'administrator' : undefined;
   }
 
@@ -133,12 +133,6 @@ export class TokenEndpoint {
       'a token was requested for scopes that the credential does not permit',
     );
   }
-}
-
-/** Compares two texts in constant time. */
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [given, expected].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
 function parsedUrl(url: string | undefined): URL | undefined {

@@ -1,13 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-
-/** Compares two texts in a time that depends neither on where they differ nor on their lengths. */
-export function isSameText(a: string, b: string): boolean {
-  return timingSafeEqual(digest(a), digest(b));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+import { createHash, createHmac } from 'node:crypto';
+import { isSameText } from '../../process/same-text.ts';
 
 /**
  * Returns whether a header contains the body's HMAC-SHA256: `sha256=<hex>` as GitHub and Bitbucket write it, or only

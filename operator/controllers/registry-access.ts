@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { OperatorConfig, OperatorSecrets } from '../config.ts';
-import { CredentialsFolder } from '../images/registry/credentials-folder.ts';
+import { openCredentials } from '../images/registry/credentials-folder.ts';
 import { sharedAccess, type OwnRegistryAccess } from '../images/registry/own-access.ts';
 import { tokenAccess } from '../images/registry/token-access.ts';
 import { TokenSecrets } from '../images/registry/token-secrets.ts';
@@ -20,7 +20,10 @@ export function createRegistryAccess(
   client: ClusterClient,
   logger: Logger,
 ): RegistryAccess {
-  if (!registry.tokenAuth) return { access: sharedAccess(new CredentialsFolder(REGISTRY_CREDENTIALS_FOLDER, logger)) };
+  if (!registry.tokenAuth) {
+    const folder = REGISTRY_CREDENTIALS_FOLDER;
+    return { access: sharedAccess(folder === undefined ? undefined : openCredentials(folder, logger)) };
+  }
   const now = () => new Date();
   const { service } = registry.tokenAuth;
   const tokenSecrets = new TokenSecrets({ client, namespace: systemNamespace, service, randomBytes, now });

@@ -2,12 +2,12 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { faultWords } from '../../process/fault-words.ts';
+import { isSameText } from '../../process/same-text.ts';
 import type { Environments } from '../network/environments.ts';
 import { NotReady, QueueFull, type Runs } from '../runs/runs.ts';
 import type { State } from '../runs/run.ts';
 import { cut } from '../test-types/items.ts';
 import { type AnyTest, WrongParams } from '../test-types/test.ts';
-import { isToken } from './token.ts';
 
 export interface AppOptions {
   /** Returns the bearer token that callers must send; read for each request, because it can be replaced. */
@@ -52,7 +52,7 @@ export function createApp({ readToken, tests, environments, runs, logger }: AppO
   const authorized: RequestHandler = ({ headers }, response, next) => {
     const { authorization = '' } = headers;
     const [scheme, given] = authorization.split(' ');
-    if (scheme?.toLowerCase() === 'bearer' && given !== undefined && isToken(given, readToken())) return next();
+    if (scheme?.toLowerCase() === 'bearer' && given !== undefined && isSameText(given, readToken())) return next();
     response.setHeader('WWW-Authenticate', 'Bearer');
     next(
       authorization === ''

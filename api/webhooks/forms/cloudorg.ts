@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { isSameText } from '../../../process/same-text.ts';
 import type { DeliveryForm } from '../delivery.ts';
-import { isSameText } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
 /** Header that users can configure instead of a user and a password. */

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { commandedCommit } from '../../../crds/approval-command.ts';
+import { isSameText } from '../../../process/same-text.ts';
 import type { Delivery, DeliveryForm, RawDelivery } from '../delivery.ts';
-import { isSameText } from '../signature.ts';
 import { parseJsonBody } from './json-body.ts';
 
 /** Maximum difference between a signed time and ours, as in Standard Webhooks. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { CredentialsFolder } from './credentials-folder.ts';
+import { openCredentials } from './credentials-folder.ts';
 
 const logger = pino({ level: 'silent' });
 let folder: string;
@@ -29,26 +29,22 @@ function mount(revision: string, username: string, password: string): void {
   renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
 }
 
-describe('CredentialsFolder', () => {
-  it('returns nothing without a folder', () => {
-    expect(new CredentialsFolder(undefined, logger).current()).toBeUndefined();
-  });
-
+describe('openCredentials', () => {
   it('reads plain files, without the line break at their end', () => {
     writeFileSync(join(folder, 'username'), 'robot\n');
     writeFileSync(join(folder, 'password'), ' word \r\n');
-    expect(new CredentialsFolder(folder, logger).current()).toEqual({ username: 'robot', password: ' word ' });
+    expect(openCredentials(folder, logger).current()).toEqual({ username: 'robot', password: ' word ' });
   });
 
   it('refuses to start without them', () => {
-    expect(() => new CredentialsFolder(folder, logger)).toThrow('username');
+    expect(() => openCredentials(folder, logger)).toThrow('username');
     mount('1', 'robot', '');
-    expect(() => new CredentialsFolder(folder, logger)).toThrow('is empty');
+    expect(() => openCredentials(folder, logger)).toThrow('missing or empty');
   });
 
   it('reads what the kubelet replaces them by', async () => {
     mount('1', 'AWS', 'first');
-    const credentials = new CredentialsFolder(folder, logger);
+    const credentials = openCredentials(folder, logger);
     const changed = new Promise<void>((resolve) => (stop = credentials.watch(resolve)));
     mount('2', 'AWS', 'second');
     await changed;
@@ -57,7 +53,7 @@ describe('CredentialsFolder', () => {
 
   it('keeps the former ones while the new ones cannot be read, and reads the next', async () => {
     mount('1', 'AWS', 'first');
-    const credentials = new CredentialsFolder(folder, logger);
+    const credentials = openCredentials(folder, logger);
     const changed = new Promise<void>((resolve) => (stop = credentials.watch(resolve)));
     mount('2', 'AWS', '');
     await new Promise((resolve) => setTimeout(resolve, 300));

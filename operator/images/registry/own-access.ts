@@ -1,5 +1,5 @@
 import type { ResourceId } from '../../../crds/ids.ts';
-import type { CredentialsFolder } from './credentials-folder.ts';
+import type { SecretFolder } from '../../../process/secret-folder.ts';
 import type { RegistryCredentials, RegistryLogin } from './session.ts';
 
 /** The Environment that a credential is for. */
@@ -20,12 +20,18 @@ export interface OwnRegistryAccess {
   watch: (onChange: () => void) => () => void;
 }
 
-/** Returns the access with one account for everybody, from registry.credentialsSecret. */
-export function sharedAccess(folder: Pick<CredentialsFolder, 'current' | 'watch'>): OwnRegistryAccess {
+/**
+ * Returns the access with one account for everybody, from registry.credentialsSecret. @param folder undefined for a
+ * registry without credentials
+ */
+export function sharedAccess(
+  folder: Pick<SecretFolder<RegistryCredentials>, 'current' | 'watch'> | undefined,
+): OwnRegistryAccess {
+  const credentials = () => folder?.current();
   return {
-    login: { credentials: folder.current },
-    forBuild: folder.current,
-    forPulls: () => ({ credentials: folder.current() }),
-    watch: (onChange) => folder.watch(onChange),
+    login: { credentials },
+    forBuild: credentials,
+    forPulls: () => ({ credentials: credentials() }),
+    watch: (onChange) => folder?.watch(onChange) ?? (() => undefined),
   };
 }
