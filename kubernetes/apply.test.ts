@@ -82,7 +82,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('applies once what the API server stores in another form, and again after a drift', async () => {
+  test('applies an object that the API server normalizes once, and again after drift', async () => {
     const { server, apply } = setUp();
     const { object } = await apply({ cpu: '1000m' });
     expect(object.data).toEqual({ cpu: '1' });
@@ -95,7 +95,7 @@ describe('Applier', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('finds such an object in a new process by one request that changes nothing', async () => {
+  test('recognizes a normalized object in a new process with one request that changes nothing', async () => {
     const { server, apply } = setUp();
     await apply({ cpu: '1000m' });
     const restarted = new Applier({ client: server, fieldManager: 'me', hashAnnotation });

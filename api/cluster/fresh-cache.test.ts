@@ -32,7 +32,7 @@ beforeEach(() => {
   });
 });
 
-/** Returns whether the promise has resolved. */
+/** Returns the state of the promise, which changes when the promise settles. */
 function followed(promise: Promise<void>) {
   const state = { done: false, failure: undefined as unknown };
   promise.then(

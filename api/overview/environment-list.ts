@@ -51,7 +51,7 @@ export const environmentPageSchema = z
     items: z.array(listedEnvironmentSchema),
     next: z.string().optional().meta({ description: 'The cursor of the next page; absent on the last one.' }),
     total: z.int().meta({ description: 'How many environments match.' }),
-    counts: countsSchema.meta({ description: 'Of all environments of the repository.' }),
+    counts: countsSchema.meta({ description: 'Counts all environments of the repository.' }),
   })
   .meta({ id: 'EnvironmentPage' });
 export type EnvironmentPage = z.infer<typeof environmentPageSchema>;

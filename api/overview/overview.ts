@@ -19,7 +19,7 @@ export const overviewSchema = z
     environments: z.array(listedEnvironmentSchema).meta({
       description: 'The least healthy first, then those with the newest builds.',
     }),
-    counts: countsSchema.meta({ description: 'Of all environments of these repositories.' }),
+    counts: countsSchema.meta({ description: 'Counts all environments of these repositories.' }),
     truncated: z
       .literal(true)
       .optional()

@@ -13,7 +13,7 @@ export interface CreateRuntimeLogsOptions {
   logger: Logger;
 }
 
-/** Creates the logs of running services, which changes of pods update. */
+/** Creates the logs of running services; changes to pods update them. */
 export function createRuntimeLogs({ client, caches, redis, logger }: CreateRuntimeLogsOptions): RuntimeLogs {
   const { pods, environments } = caches;
   const namespaceOf = (environment: Environment) => environmentNamespace(idOf(environment));

@@ -31,7 +31,7 @@ function faults({ apiGroups, resources, resourceNames = [], verbs }: Rule): stri
   ];
 }
 
-test('has no role with `*` or the right to escalate, and one with access into pods', async () => {
+test('has no role with `*` or permission to escalate, and one with access into pods', async () => {
   const objects = await renderObjects(ALL_VALUES);
   const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
   const names = roles.map(({ metadata }) => metadata.name);

@@ -11,8 +11,8 @@ import type { Fault } from './fault-list.ts';
 const commonly: Sizes = { moving: 40, running: 0, built: 2 };
 
 /**
- * Injects a fault once while environments go through the moves of this seed, at the first moment after the seed's delay
- * at which all states occur; throws if an environment does not settle in its expected state.
+ * Injects a fault once while environments go through the moves of this seed: after the seed's delay, at the first moment
+ * at which all states occur. Throws if an environment does not settle in its expected state.
  */
 export async function injectOnce(
   { prepare, inject, requireHarm, endsBuilds = false, takesExpired = false, sizes, withinSeconds = 300 }: Fault,

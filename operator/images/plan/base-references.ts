@@ -24,7 +24,7 @@ export interface BaseInstructions {
   instructions: readonly BaseInstruction[];
 }
 
-/** Returns the instructions that decide which images a build uses; they do not depend on its variables. */
+/** Returns the instructions that decide which images a build uses, whatever the variables of the build are. */
 export function baseInstructions({ syntax, instructions: all }: Dockerfile): BaseInstructions {
   const isOwn = syntax !== undefined && isBuiltIn(syntax);
   const instructions: BaseInstruction[] = [];

@@ -134,7 +134,7 @@ test('removes the object when it has no copies left', async () => {
   expect([gone, patches, requeues]).toEqual([[], [{ metadata: { finalizers: [] } }], false]);
 });
 
-test('reports that nothing was published to an applied object, and writes no unchanged status', async () => {
+test('reports NotPublished on an applied object, and does not write an unchanged status', async () => {
   const [status] = (await reconcile({ status: {} })).written;
   expect(status?.conditions).toContainEqual(
     expect.objectContaining({ type: 'Ready', status: 'False', reason: 'NotPublished' }),

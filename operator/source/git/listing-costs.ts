@@ -56,7 +56,7 @@ export class ListingCosts {
     throw new HostBusyError(message, waitMs);
   }
 
-  /** Records the bytes of git's trace of a list, in which the refs have most. */
+  /** Records the bytes of git's trace of a list, most of which are refs. */
   spend(listed: ListedOrigin, bytes: number): void {
     const costMs = (bytes / mebibyte) * costs[listed.refs].msPerMebibyte;
     if (costMs < cheapMs) return;
