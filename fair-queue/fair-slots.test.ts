@@ -84,7 +84,7 @@ test('serves hosts alternately', async () => {
   expect(launched).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
-test('serves tenants at one host alternately, whoever was first and has most', async () => {
+test('alternates between the tenants of a host, regardless of who was first or has most', async () => {
   const { start, end, launched } = workshop(1);
   const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1'].map((name) =>
     start(name, { tenant: name.charAt(0), group: '', host: 'host' }),

@@ -50,7 +50,7 @@ describe('spawn', () => {
     expect((second.body as { id: string }).id).toMatch(/^acme\.shop-main-[a-z0-9]{5}$/);
   });
 
-  test('with a build names its request, and the resulting build', async () => {
+  test('with a build returns the ID of its request, and the number of the build', async () => {
     const body = (await spawn({ gitRef }).expect(201)).body as unknown;
     const asked = annotations()[requestAnnotation('build')];
     expect(body).toMatchObject({ status: 'empty', request: { id: asked, build: 1 } });

@@ -53,7 +53,7 @@ export class LogSession {
     return this.#insist((writer) => writer.appendOnce(key, line));
   }
 
-  /** Adds all lines of a source that writes no more, once for each source. Never throws. */
+  /** Adds all lines of a source that has ended, once for each source. Never throws. */
   keep(source: string, lines: readonly LogLine[]): Promise<void> {
     this.#kept.set(source, lines);
     return this.#insist((writer) => appendMissing(writer, source, lines));

@@ -141,7 +141,7 @@ async function isBuilt(id: string, seconds: number): Promise<void> {
   });
 }
 
-/** Verifies that the viewer has seen what is stored, with every line that it was shown, and all lines of the last try. */
+/** Verifies that the viewer has seen the stored log: every line that it was shown, and the whole last attempt. */
 async function requireWholeLog(id: string, viewer: StayingViewer, shown: number): Promise<void> {
   const messages: BuildLogMessage[] = [];
   for await (const message of harness.client.log(id)) messages.push(message);
