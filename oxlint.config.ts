@@ -142,7 +142,7 @@ function clientRule(client: string, depth: number, ofTest: string[]) {
   ]);
 }
 
-/** What the plugin of kubectl, which has no API to ask, shares with it: how custom resources are shown and written. */
+/** What the kubectl plugin, which has no API to call, imports of it: how custom resources are shown and written. */
 const pluginAllowedImports = [
   'environment-details/effective-variables',
   'environments/(build-view|environment-parameters|environment-service|environment-view|find-build|listed-environment)',
