@@ -29,8 +29,7 @@ export class TokenServer {
                 errors: [
                   {
                     code: 'UNKNOWN',
-                    message:
-                      'the token could not be signed. Ask an administrator to check the log of the token server',
+                    message: 'the token could not be signed. Ask an administrator to check the log of the token server',
                   },
                 ],
               },

@@ -36,7 +36,12 @@ const table: [string, Status, Status, string[]][] = [
     ['Normal Synced: synchronized: 3 branches, 1 tags, 4 open pull requests'],
   ],
   ['only a new commit', synced(2), { ...synced(2), sync: { branches: 2, tags: 1, at: '2026-01-02T00:00:00Z' } }, []],
-  ['no longer all refs', synced(2), synced(2, 'SyncedInPart'), ['Normal SyncedInPart: synchronized: 2 branches, 1 tags']],
+  [
+    'no longer all refs',
+    synced(2),
+    synced(2, 'SyncedInPart'),
+    ['Normal SyncedInPart: synchronized: 2 branches, 1 tags'],
+  ],
   [
     'the host is away',
     synced(2),

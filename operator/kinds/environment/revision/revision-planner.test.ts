@@ -193,11 +193,14 @@ test.each([
   ['with an image to build', true, toBuild, ['acme']],
   ['of code that is not trusted', false, toBuild, []],
   ['that builds nothing', true, toPull, []],
-] as const)('starts the builder of the group early for a new commit only if a trusted build needs it: %s', async (_what, trusted, files, expected) => {
-  const { planner, warmed } = plannerIn({ files });
-  await planner.plan({ ...request, isTrusted: () => trusted });
-  expect(warmed).toEqual(expected);
-});
+] as const)(
+  'starts the builder of the group early for a new commit only if a trusted build needs it: %s',
+  async (_what, trusted, files, expected) => {
+    const { planner, warmed } = plannerIn({ files });
+    await planner.plan({ ...request, isTrusted: () => trusted });
+    expect(warmed).toEqual(expected);
+  },
+);
 
 test('reads a repository with only a Dockerfile as one service', async () => {
   const { planner, saved } = plannerIn({ files: { Dockerfile: 'FROM x\nEXPOSE 80\n' } });
