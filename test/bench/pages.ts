@@ -85,7 +85,7 @@ export const RELIABILITY: MeasurementsPage = {
         'operator-killed': 'operator killed',
         'api-killed': 'both API replicas killed',
         'leader-killed': 'leading operator killed, of two',
-        'api-killed-in-turn': 'API replicas killed in turn',
+        'api-killed-one-by-one': 'API replicas killed one by one',
         'redis-killed': 'Redis killed',
         'builder-killed': 'buildkitd killed',
         'operator-redis-and-builder-killed': 'operator, Redis and buildkitd killed',

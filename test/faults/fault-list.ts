@@ -10,7 +10,7 @@ import {
   type Deployment,
 } from './disturb.ts';
 import type { Sizes } from './fault-world.ts';
-import { killApisInTurn, killLeader, withTwoOperators } from './replicas.ts';
+import { killApisOneByOne, killLeader, withTwoOperators } from './replicas.ts';
 import { onNode } from '../cluster/on-node.ts';
 
 type Kubectl = Harness['kubectl'];
@@ -112,7 +112,7 @@ export const FAULTS: ReadonlyMap<string, Fault> = new Map<string, Fault>([
   ['operator-killed', { inject: killed(operator) }],
   ['api-killed', { inject: killed(api) }],
   ['leader-killed', { prepare: withTwoOperators, inject: killLeader }],
-  ['api-killed-in-turn', { inject: killApisInTurn }],
+  ['api-killed-one-by-one', { inject: killApisOneByOne }],
   ['redis-killed', { inject: killed(redis) }],
   ['builder-killed', { inject: killed(builder), endsBuilds: true }],
   ['operator-redis-and-builder-killed', { inject: killed(operator, redis, builder), endsBuilds: true }],

@@ -37,7 +37,7 @@ export async function killLeader(kubectl: Kubectl): Promise<void> {
 }
 
 /** Kills each replica of the API after the one before it was replaced. */
-export async function killApisInTurn(kubectl: Kubectl): Promise<void> {
+export async function killApisOneByOne(kubectl: Kubectl): Promise<void> {
   const deployment = 'deployment/coppice-api';
   const selector = ['--selector', 'app.kubernetes.io/name=coppice-api', '--output', 'name'];
   const pods = (await kubectl([...system, 'get', 'pods', ...selector])).split('\n').filter(Boolean);

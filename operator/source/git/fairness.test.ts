@@ -69,7 +69,7 @@ async function attack(tenantOf: (group: number) => string) {
 test('delays nobody else when hosts of one account hang, and sends each of these one request', async () => {
   const { victimMs, attackMs } = await attack(() => 'account evil');
   expect(victimMs).toBeLessThan(timeoutMs - 200);
-  // Of 96 calls those after a timeout of their host are skipped: at most two at once for each of 12 names.
+  // Most of the 96 calls are skipped, because their host timed out before: at most two at once for each of 12 names.
   expect(requestsToHanging).toBeLessThanOrEqual(24);
   expect(attackMs).toBeLessThan((24 / 3 + 4) * timeoutMs);
 });
