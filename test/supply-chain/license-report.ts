@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAllowed } from './license-expression.ts';
 import type { Lock } from './sbom-document.ts';
 
-/** Where a package is used. Of several uses the first one of this list counts. */
+/** Where a package is used. If it has several uses, the first in this list counts. */
 export const USES = ['image', 'bundle', 'tester', 'development'] as const;
 export type Use = (typeof USES)[number];
 
