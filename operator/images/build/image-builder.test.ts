@@ -479,7 +479,7 @@ describe('a failed attempt', () => {
     expect(await build({}, 6000)).toBeUndefined();
     expect(references('build-1-retry-1')).toEqual([references('build-1')[0]]);
     expect(lines).toEqual(
-      expect.arrayContaining([expect.stringMatching(/try 1 failed because of the infrastructure/)]),
+      expect.arrayContaining([expect.stringMatching(/attempt 1 failed because of the infrastructure/)]),
     );
 
     end('build-1-retry-1', 'Failed', lost);

@@ -220,7 +220,7 @@ export class ImageBuilder {
     const leftMs = failed + (failure.pauseMs ?? retryPauseMs * 3 ** attempt) - now.getTime();
     if (leftMs > 0) throw new Waiting('Retrying', `the build is retried: ${first}`, leftMs);
     this.#awaitSlot(request);
-    await note(request, `try-${attempt + 1}`, `try ${attempt + 2} of ${MAX_RETRIES + 1}`);
+    await note(request, `try-${attempt + 1}`, `attempt ${attempt + 2} of ${MAX_RETRIES + 1}`);
     await this.#jobs.start(request, build, missing, attempt + 1, now);
     if (!isFinished(job)) await this.#jobs.end(job);
   }
