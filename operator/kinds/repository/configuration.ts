@@ -40,7 +40,7 @@ export class RepositoryConfigurations {
   readonly #repositories: Pick<Informer<Repository>, 'get'>;
   readonly #groups: Pick<Informer<Group>, 'get'>;
   readonly #hosts: Pick<GitHosts, 'of'>;
-  /** Of Repositories that set none. */
+  /** Default of Repositories that set none. */
   readonly #forkApproval: ForkApproval;
 
   constructor(

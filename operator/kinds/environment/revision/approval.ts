@@ -19,7 +19,7 @@ export interface ForkApprovals {
 }
 
 interface ApprovalSubject {
-  /** Of the Environment. */
+  /** ID of the Environment. */
   id: ResourceId;
   forkApproval: ForkApprovals;
 }
