@@ -1,9 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { ENVIRONMENT } from '../../crds/environment.ts';
 import { secretNamer, secretRefusal } from '../../crds/named-secret.ts';
 import { REPOSITORY } from '../../crds/repository.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { secretText } from '../../kubernetes/secret-texts.ts';
+import { isSameText } from '../../process/same-text.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import type { ClusterRequests } from '../cluster/caches.ts';
 import type { AccessTarget } from './hosts.ts';
@@ -82,9 +83,4 @@ export class AccessPasswords {
       .digest('base64url');
     return { text, fingerprint };
   }
-}
-
-function isSameText(one: string, other: string): boolean {
-  const hashOf = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hashOf(one), hashOf(other));
 }
