@@ -63,7 +63,8 @@ const commandLine = readCommandLine(join(import.meta.dirname, '../cli/dist/coppi
 if (!commandLine) logger.warn('the command line is not built: run `npx node cli/build.ts`, then start again');
 const accessKeys = new SecretFolder(
   config.accessKeysFolder,
-  (files) => readAccessKeys(Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]))),
+  (files) =>
+    readAccessKeys(Object.fromEntries([...files].map(([name, content]) => [name, content.toString('base64')]))),
   logger,
 );
 let isStopping = false;

@@ -89,7 +89,10 @@ describe('ignores and reports', () => {
     ['hostname: my_host', '1:11 hostname ignored: a host name has'],
     ['sysctls: { net.core.somaxconn: 1024 }', '1:12 sysctls["net.core.somaxconn"] ignored:'],
     ['extra_hosts: ["host.docker.internal:host-gateway"]', '1:15 extra_hosts[0] ignored: there is no Docker host'],
-    ['deploy: { mode: global }', '1:17 deploy.mode ignored: the service runs with its number of replicas, not once on each node'],
+    [
+      'deploy: { mode: global }',
+      '1:17 deploy.mode ignored: the service runs with its number of replicas, not once on each node',
+    ],
     ['build: { platforms: [linux/amd64, linux/arm64] }', '1:21 build.platforms ignored: an image is built'],
     ['restart: "no"', '1:1 restart ignored: it has ports or a health check'],
     ['healthcheck: { interval: 1s }', '1:14 healthcheck ignored: it has no test'],
