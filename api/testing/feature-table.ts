@@ -7,11 +7,14 @@ export interface FeatureRow {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `/api/environment/{id}/approve` */
   path: string;
-  readOnly: number;
-  member: number;
-  outside: number;
-  visitor: number;
+  readOnly: Answer;
+  member: Answer;
+  outside: Answer;
+  visitor: Answer;
 }
+
+/** The status of a refusal; `yes` if the caller is not refused. */
+export type Answer = number | 'yes';
 
 const page = join(import.meta.dirname, '../../docs/reference/access.md');
 const heading = '## Features by caller';
@@ -28,7 +31,9 @@ export function featureRows(): FeatureRow[] {
       .map((cell) => cell.trim());
     const [, method = '', path = ''] = /^`(GET|POST|PUT|PATCH|DELETE) ([^`]+)`$/.exec(request) ?? [];
     if (path === '') return [];
-    const [readOnly = NaN, member = NaN, outside = NaN, visitor = NaN] = answers.map(Number);
+    const [readOnly = NaN, member = NaN, outside = NaN, visitor = NaN] = answers.map((cell): Answer => {
+      return cell === 'yes' ? cell : Number(cell);
+    });
     const lower = method.toLowerCase() as FeatureRow['method'];
     return [{ feature, method: lower, path: `/api/${path}`, readOnly, member, outside, visitor }];
   });
