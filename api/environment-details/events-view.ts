@@ -6,9 +6,12 @@ import { unixSecondsOf } from '../shared/unix-seconds.ts';
 /** A note of Kubernetes has at most 1 KiB. */
 const maxNote = 1024;
 
-/** A Kubernetes Event of an environment. */
+/** A Kubernetes Event of an environment, or of an object in its namespace. */
 export const eventViewSchema = z
   .object({
+    object: z
+      .object({ kind: z.string(), name: z.string() })
+      .meta({ description: 'What it is about: the Environment, or a Pod, Job or Deployment of its contents.' }),
     type: z.enum(['Normal', 'Warning']),
     reason: z.string(),
     message: z.string(),
@@ -28,10 +31,11 @@ export function eventViews(events: readonly CoreEvent[], limit: number): EventVi
 }
 
 function eventView(event: CoreEvent): EventView {
-  const { type, reason, message, count, series, metadata } = event;
+  const { type, reason, message, count, series, metadata, involvedObject } = event;
   const first = event.firstTimestamp ?? event.eventTime ?? metadata.creationTimestamp;
   const last = series?.lastObservedTime ?? event.lastTimestamp ?? first;
   return {
+    object: { kind: involvedObject.kind ?? '', name: involvedObject.name ?? '' },
     type: type === 'Warning' ? 'Warning' : 'Normal',
     reason: reason ?? '',
     message: stripControls(message ?? '').slice(0, maxNote),

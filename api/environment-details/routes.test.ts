@@ -14,7 +14,7 @@ const path = '/api/environment/acme.shop-main';
 let api: TestApi;
 let token: string;
 let asked: { kind: string; options: ListOptions }[];
-let listed: () => KubernetesObject[];
+let listed: (options: ListOptions) => KubernetesObject[];
 
 beforeEach(async () => {
   asked = [];
@@ -22,7 +22,7 @@ beforeEach(async () => {
   const list = (type: ResourceType, options: ListOptions = {}) => {
     asked.push({ kind: type.kind, options });
     return new Promise<{ items: never[]; resourceVersion: string }>((resolve) => {
-      resolve({ items: listed() as never[], resourceVersion: '1' });
+      resolve({ items: listed(options) as never[], resourceVersion: '1' });
     });
   };
   api = new TestApi({}, undefined, {}, undefined, undefined, undefined, { list });
@@ -133,34 +133,61 @@ describe('variables', () => {
 describe('events', () => {
   const event = (reason: string, firstTimestamp: string, more: object = {}) => ({
     ...{ apiVersion: 'v1', kind: 'Event', metadata: { name: reason, namespace: 'group-acme' } },
+    involvedObject: { kind: 'Environment', name: 'shop-main' },
     ...{ type: 'Normal', reason, message: `about ${reason}`, firstTimestamp, ...more },
   });
+  const object = { kind: 'Environment', name: 'shop-main' };
+  const contents = 'env-shop-main--acme';
 
-  test('are the newest of this environment, without control characters', async () => {
-    listed = () => [
-      event('Old', '2026-01-01T00:00:00Z'),
-      event('New', '2026-01-01T00:02:00Z', { type: 'Warning', message: 'red \u001b[31mtext' }),
-      event('Again', '2026-01-01T00:01:00Z', { count: 3, lastTimestamp: '2026-01-01T00:01:30Z' }),
-    ];
-    expect(await get(`${path}/events?limit=2`)).toEqual([
-      { type: 'Warning', reason: 'New', message: 'red text', count: 1, firstAt: 1767225720, lastAt: 1767225720 },
-      { type: 'Normal', reason: 'Again', message: 'about Again', count: 3, firstAt: 1767225660, lastAt: 1767225690 },
+  test('are the newest of this environment and its contents, without control characters', async () => {
+    listed = ({ namespace }) =>
+      namespace === contents
+        ? [event('Pulled', '2026-01-01T00:03:00Z', { involvedObject: { kind: 'Pod', name: 'web-1' } })]
+        : [
+            event('Old', '2026-01-01T00:00:00Z'),
+            event('New', '2026-01-01T00:02:00Z', { type: 'Warning', message: 'red \u001b[31mtext' }),
+            event('Again', '2026-01-01T00:01:00Z', { count: 3, lastTimestamp: '2026-01-01T00:01:30Z' }),
+          ];
+    const pod = { kind: 'Pod', name: 'web-1' };
+    const [pulled, fresh, again] = [1767225780, 1767225720, 1767225660];
+    expect(await get(`${path}/events?limit=3`)).toEqual([
+      {
+        object: pod,
+        type: 'Normal',
+        reason: 'Pulled',
+        message: 'about Pulled',
+        count: 1,
+        firstAt: pulled,
+        lastAt: pulled,
+      },
+      { object, type: 'Warning', reason: 'New', message: 'red text', count: 1, firstAt: fresh, lastAt: fresh },
+      { object, type: 'Normal', reason: 'Again', message: 'about Again', count: 3, firstAt: again, lastAt: again + 30 },
     ]);
     const { uid } = api.caches.environments.get('group-acme/shop-main')?.metadata ?? {};
+    const fieldSelector = `involvedObject.kind=Environment,involvedObject.uid=${uid}`;
     expect(asked).toMatchObject([
-      {
-        kind: 'Event',
-        options: {
-          namespace: 'group-acme',
-          fieldSelector: `involvedObject.kind=Environment,involvedObject.uid=${uid}`,
-        },
-      },
+      { kind: 'Event', options: { namespace: 'group-acme', fieldSelector } },
+      { kind: 'Event', options: { namespace: contents, limit: 1000 } },
     ]);
+  });
+
+  test('are those of the environment where the API cannot read its namespace', async () => {
+    listed = ({ namespace }) => {
+      if (namespace === contents) throw new ApiError('GET /events', 403, 'Forbidden', 'events is forbidden');
+      return [event('Old', '2026-01-01T00:00:00Z')];
+    };
+    expect(await get(`${path}/events`)).toMatchObject([{ object, reason: 'Old' }]);
+  });
+
+  test('are not asked of an empty environment, which has no namespace', async () => {
+    api.cluster.change(ENVIRONMENT, main, { status: { state: 'empty' } });
+    await get(`${path}/events`);
+    expect(asked).toHaveLength(1);
   });
 
   test('are read once for several callers', async () => {
     await Promise.all([get(`${path}/events`), get(`${path}/events`), get(`${path}/events?limit=1`)]);
-    expect(asked).toHaveLength(1);
+    expect(asked).toHaveLength(2);
   });
 });
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
+import { ApiError } from '../../kubernetes/api-error.ts';
 import { CoreEvent } from '../../kubernetes/resource-type.ts';
 import { canReadValues, reachesGroup } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
@@ -24,8 +26,26 @@ export interface EnvironmentDetailsOptions {
 }
 
 const maxEvents = 200;
+/** A crash loop updates its Events; many more come only from many objects, and each may have a message of 1 KiB. */
+const maxContentEvents = 1000;
 const eventsQuery = z.object({ limit: integerField(1, maxEvents).default(50) });
 const timeoutMs = 5000;
+
+/** Returns the Events in the namespace of an environment; none where the chart lets members read no pods. */
+async function contentEvents(
+  reads: Pick<ClusterClient, 'list'>,
+  { group, environment }: EnvironmentTarget,
+): Promise<CoreEvent[]> {
+  if (environment.status?.state === 'empty') return [];
+  const namespace = environmentNamespace({ group: group.metadata.name, name: environment.metadata.name });
+  try {
+    const { items } = await reads.list(CoreEvent, { namespace, limit: maxContentEvents, timeoutMs });
+    return items;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 403) return [];
+    throw error;
+  }
+}
 
 /** Routes (extensions) for the page of an environment: what its own answer does not contain. */
 export function environmentDetailRoutes(options: EnvironmentDetailsOptions): Endpoint[] {
@@ -41,17 +61,21 @@ export function environmentDetailRoutes(options: EnvironmentDetailsOptions): End
       method: 'get',
       path: `${path}/events`,
       summary: 'Lists the Kubernetes Events of an environment, newest first (extension)',
-      description: 'Kubernetes keeps Events for an hour.',
+      description:
+        'Of the Environment, and of the objects in its namespace where members can read pods. Kubernetes keeps Events for an hour.',
       find,
       writes: false,
       query: eventsQuery,
       answer: z.array(eventViewSchema),
-      run: async ({ target: { environment }, query: { limit } }) => {
-        const { namespace, uid = '' } = environment.metadata;
+      run: async ({ target, query: { limit } }) => {
+        const { namespace, uid = '' } = target.environment.metadata;
         const fieldSelector = `involvedObject.kind=Environment,involvedObject.uid=${uid}`;
         const found = await events.get(uid, async () => {
-          const { items } = await reads.list(CoreEvent, { namespace, fieldSelector, timeoutMs });
-          return eventViews(items, maxEvents);
+          const [own, contents] = await Promise.all([
+            reads.list(CoreEvent, { namespace, fieldSelector, timeoutMs }),
+            contentEvents(reads, target),
+          ]);
+          return eventViews([...own.items, ...contents], maxEvents);
         });
         return found.slice(0, limit);
       },

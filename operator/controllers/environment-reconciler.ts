@@ -207,10 +207,11 @@ function pullAuths({ client, configurations, config, access }: OperatorContext) 
 
 /** Returns the access of members to the environments of their group, unless the installation disables it. */
 function membersAccess({ caches, config }: OperatorContext): EnvironmentNamespaceSettings['membersAccess'] {
-  const role = config.groups.environmentMemberRole;
+  const { environmentMemberRole: role, apiServiceAccount: name } = config.groups;
+  const serviceAccount = { namespace: config.systemNamespace, name };
   return ({ id }) => {
     const group = caches.groups.get(id.group);
-    return role === undefined || !group ? undefined : { role, members: group.spec.members };
+    return role === undefined || !group ? undefined : { role, members: group.spec.members, serviceAccount };
   };
 }
 

@@ -64,7 +64,11 @@ async function startOperator(): Promise<typeof operator> {
       ...{ quota: { pods: '5', 'requests.cpu': '1000m' }, defaultRequests: { cpu: '10m' } },
       defaultLimits: { memory: '1Gi' },
     },
-    membersAccess: () => ({ role: 'coppice-environment-member', members: ['ann@example.com'] }),
+    membersAccess: () => ({
+      role: 'coppice-environment-member',
+      members: ['ann@example.com'],
+      serviceAccount: { namespace: 'coppice-system', name: 'coppice-api' },
+    }),
     apiAccess: () => undefined,
     onRestored: (_scope, what) => void restored.push(what),
     pullSecret: ({ labels }) =>

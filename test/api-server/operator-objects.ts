@@ -91,7 +91,11 @@ function ofGroup(namespaces: TestNamespaces): KubernetesObject[] {
     ...roleBindings(group, roles),
     key,
     ...isolationObjects(owned, settings),
-    membersBinding(owned, { role: 'coppice-environment-member', members: ['ada@example.com'] }),
+    membersBinding(owned, {
+      role: 'coppice-environment-member',
+      members: ['ada@example.com'],
+      serviceAccount: roles.apiServiceAccount,
+    }),
     apiBinding(owned, { role: 'coppice-environment-api', serviceAccount: roles.apiServiceAccount }),
     denyAll(store, groupLabels(name)),
   ];

@@ -84,6 +84,9 @@ const crashedSchema = z.looseObject({
     }),
   ),
 });
+const eventsSchema = z.array(
+  z.looseObject({ reason: z.string(), object: z.object({ kind: z.string(), name: z.string() }) }),
+);
 const buildsSchema = z.array(
   z.looseObject({ author: z.string(), subject: z.string(), stages: z.array(z.looseObject({ name: z.string() })) }),
 );
@@ -106,8 +109,9 @@ test('an environment shows its commit, and how a service crashed while it is bui
   const builds = await harness.client.call(buildsSchema, 'GET', `/api/environment/${id}/builds`);
   expect(builds[0]?.subject).not.toBe('');
   expect(builds[0]?.stages.map(({ name }) => name)).toEqual(['build', 'rollout']);
-  const events = await harness.client.send('GET', `/api/environment/${id}/events`);
-  expect(events.text).toContain('"reason":"BuildSucceeded"');
+  const events = await harness.client.call(eventsSchema, 'GET', `/api/environment/${id}/events?limit=200`);
+  expect(events.some(({ reason, object }) => reason === 'BuildSucceeded' && object.kind === 'Environment')).toBe(true);
+  expect(events.some(({ reason, object }) => reason === 'Started' && object.kind === 'Pod')).toBe(true);
   const items = reader.events.map(({ data }) => data['item'] as { id?: string; health?: string } | undefined);
   expect(items.some((item) => item?.id === id && item.health === 'degraded')).toBe(true);
 }, 300_000);

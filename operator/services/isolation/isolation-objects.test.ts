@@ -26,12 +26,16 @@ test('distinguishes its policies, which alone are watched, from those of service
   );
 });
 
-test('binds members to the role by their addresses', () => {
-  const access = { role: 'environment-member', members: ['ann@example.com'] };
+test('binds members by their addresses, and the API, to the role', () => {
+  const serviceAccount = { namespace: 'system', name: 'api' };
+  const access = { role: 'environment-member', members: ['ann@example.com'], serviceAccount };
   expect(membersBinding((name) => ({ name, namespace: 'env-x', labels: { owner: 'x' } }), access)).toMatchObject({
     metadata: { name: 'members', namespace: 'env-x', labels: { owner: 'x' } },
     roleRef: { kind: 'ClusterRole', name: 'environment-member' },
-    subjects: [{ kind: 'User', name: 'ann@example.com' }],
+    subjects: [
+      { kind: 'User', name: 'ann@example.com' },
+      { kind: 'ServiceAccount', namespace: 'system', name: 'api' },
+    ],
   });
 });
 

@@ -37,16 +37,22 @@ export function environmentNamespaceObject(name: string, labels: Record<string, 
 
 export type IsolationObject = ResourceQuota | LimitRange | NetworkPolicy | RoleBinding;
 
-/** The role that members of the group have in the environment's namespace, and their addresses. */
+export interface ServiceAccountName {
+  namespace: string;
+  name: string;
+}
+
+/** The role that members of the group have in the environment's namespace, their addresses, and the API that reads for them. */
 export interface MembersAccess {
   role: string;
   members: readonly string[];
+  serviceAccount: ServiceAccountName;
 }
 
 /** The role that the API has in the environment's namespace, and its ServiceAccount; absent: it may not use the role now. */
 export interface ApiAccess {
   role: string;
-  serviceAccount?: { namespace: string; name: string } | undefined;
+  serviceAccount?: ServiceAccountName | undefined;
 }
 
 /**
@@ -64,15 +70,21 @@ export function apiBinding(owned: Owned, { role, serviceAccount }: ApiAccess): R
   };
 }
 
-/** Returns the RoleBinding that lets the members of the group read the workloads and their logs. */
-export function membersBinding(owned: Owned, { role, members }: MembersAccess): RoleBinding {
+/**
+ * Returns the RoleBinding that lets the members of the group read the workloads and their logs, and the API read their
+ * Events for members without kubectl.
+ */
+export function membersBinding(owned: Owned, { role, members, serviceAccount }: MembersAccess): RoleBinding {
   const apiGroup = 'rbac.authorization.k8s.io';
   return {
     apiVersion: `${apiGroup}/v1`,
     kind: 'RoleBinding',
     metadata: owned('members'),
     roleRef: { apiGroup, kind: 'ClusterRole', name: role },
-    subjects: members.map((name) => ({ apiGroup, kind: 'User', name })),
+    subjects: [
+      ...members.map((name) => ({ apiGroup, kind: 'User', name })),
+      { kind: 'ServiceAccount', ...serviceAccount },
+    ],
   };
 }
 

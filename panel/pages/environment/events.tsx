@@ -7,7 +7,7 @@ import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useResource } from '../../state/resource.ts';
 
-/** The Kubernetes Events of an environment. */
+/** The Kubernetes Events of an environment and of its contents. */
 export function Events({ id }: { id: string }): JSX.Element {
   const resource = useResource<EventView[]>(`${environmentPath(id)}/events?limit=100`);
   const events = resource.data.value;
@@ -24,11 +24,14 @@ export function Events({ id }: { id: string }): JSX.Element {
     );
   }
   return (
-    <Table columns={['Last seen', 'Reason', 'Message', 'Count']}>
+    <Table columns={['Last seen', 'Object', 'Reason', 'Message', 'Count']}>
       {events.map((event) => (
-        <tr key={`${event.reason} ${event.firstAt} ${event.message}`}>
+        <tr key={`${event.object.kind}/${event.object.name} ${event.reason} ${event.firstAt} ${event.message}`}>
           <td class="muted">
             <Ago at={event.lastAt} />
+          </td>
+          <td class="isolate">
+            {event.object.kind} {event.object.kind === 'Environment' ? '' : event.object.name}
           </td>
           <td>
             <span class={`row ${event.type === 'Warning' ? 'state-degraded event-warning' : ''}`}>

@@ -112,8 +112,8 @@ function contents(): EnvironmentNamespace {
     ...{ quota: {}, defaultRequests: {}, defaultLimits: {}, egress: DEFAULT_EGRESS },
   };
   const onRestored = (_scope: EnvironmentScope, what: string) => void restored.push(what);
-  const membersAccess = () => members && { role: 'environment-member', members };
   const serviceAccount = { namespace: 'coppice-system', name: 'coppice-api' };
+  const membersAccess = () => members && { role: 'environment-member', members, serviceAccount };
   const apiAccess = ({ isTrusted }: Pick<EnvironmentScope, 'isTrusted'>) =>
     hasShells ? { role: 'environment-api', ...(isTrusted && { serviceAccount }) } : undefined;
   const settings = { isolation: isolationSettings, pullSecret, membersAccess, apiAccess, onRestored };
