@@ -9,6 +9,7 @@ import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { echoingPage } from './echoing-page.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';
+import { axeViolations } from './panel-browser.ts';
 import { testsOver } from './tested-page.ts';
 
 /** Who can open environments, with the Ingress controller of the local cluster and a browser. */
@@ -20,6 +21,7 @@ const echoSchema = z.looseObject({
   headers: z.record(z.string(), z.string()),
   beside: z.number().optional(),
 });
+const ownSchema = z.looseObject({ ownAccess: z.string().optional(), hasAccessPassword: z.boolean().optional() });
 const sharedSchema = z.looseObject({ url: z.string(), token: z.string() });
 
 let harness: Harness;
@@ -242,6 +244,29 @@ describe('in a browser', () => {
     });
   }, 60_000);
 
+  test('an owner makes a link and sets a password in the panel', async () => {
+    const owner = await browser.newContext({ baseURL: harness.connection.apiUrl });
+    await owner.addCookies([{ name: 'token', value: harness.client.token ?? '', url: harness.connection.apiUrl }]);
+    const panel = await owner.newPage();
+    panel.setDefaultTimeout(30_000);
+    await panel.goto(`/environments/${id}?tab=settings`);
+    await panel.getByRole('button', { name: 'Make a link' }).click();
+    const link = panel.getByText(`${weburl}.coppice/access?token=`);
+    await link.waitFor();
+    expect((await send((await link.textContent()) ?? '')).headers.location).toBe(weburl);
+    await panel.getByRole('combobox', { name: 'Who can open the addresses' }).selectOption('password');
+    expect(await axeViolations(panel)).toEqual([]);
+    await panel.getByLabel('Password for visitors').fill('a password from the panel');
+    await panel.getByRole('form', { name: 'Who can open it' }).getByRole('button', { name: 'Save' }).click();
+    await panel.getByText('Saved.').first().waitFor();
+    expect(await harness.client.call(ownSchema, 'GET', `/api/environment/${id}?build=false`)).toMatchObject({
+      ownAccess: 'password',
+      hasAccessPassword: true,
+    });
+    await setAccess({ access: null });
+    await owner.close();
+  }, 60_000);
+
   test('a link opens the environment without a login, and ends with its maker', async () => {
     const { url, token } = await share({ path: '/page?from=link' }, member);
     const visitor = await visitorAt(url);
@@ -260,10 +285,12 @@ describe('in a browser', () => {
     const accessPassword = randomBytes(12).toString('base64url');
     await setAccess({ access: 'password', accessPassword });
     const visitor = await visitorAt(`${weburl}page`);
-    await visitor.page.getByLabel('Password').fill('a wrong password');
+    const field = visitor.page.getByRole('textbox', { name: 'Password' });
+    await field.fill('a wrong password');
     await visitor.page.getByRole('button', { name: 'Open' }).click();
     await visitor.page.getByText('The password is wrong').waitFor();
-    await visitor.page.getByLabel('Password').fill(accessPassword);
+    expect(await axeViolations(visitor.page)).toEqual([]);
+    await field.fill(accessPassword);
     await visitor.page.getByRole('button', { name: 'Open' }).click();
     await visitor.page.getByRole('heading', { name: 'Open all day' }).waitFor();
     expect(visitor.page.url()).toBe(`${weburl}page`);
