@@ -29,7 +29,8 @@ export function refusalOf(
       'the code comes from a fork, and this installation permits no connection to it. Ask an administrator to set environments.shell.forks',
     );
   }
-  if (metadata.deletionTimestamp !== undefined || (status.state ?? 'empty') === 'empty') {
+  const isLeaving = metadata.deletionTimestamp !== undefined || status.activation?.active === false;
+  if (isLeaving || (status.state ?? 'empty') === 'empty') {
     return new Conflict('the environment has no contents. Send PUT to create them');
   }
   return undefined;

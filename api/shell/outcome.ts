@@ -6,7 +6,9 @@ const statusSchema = z.object({
   status: z.string().optional(),
   reason: z.string().optional(),
   message: z.string().optional(),
-  details: z.object({ causes: z.array(z.object({ reason: z.string(), message: z.string() })).optional() }).nullish(),
+  details: z
+    .object({ causes: z.array(z.object({ reason: z.string().optional(), message: z.string().optional() })).optional() })
+    .nullish(),
 });
 
 const maxMessage = 500;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import type { Environment } from '../../crds/environment.ts';
+import { sampleActivation } from '../../crds/testing/activation.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { refusalOf } from './admission.ts';
 import { clientMessage } from './client-message.ts';
@@ -30,6 +31,12 @@ describe('whether members can connect', () => {
     ['no pull request of unknown origin', of(pullRequest), on, 403],
     ['a fork if the installation permits it', of(pullRequest), { ...on, allowsForks: true }, undefined],
     ['no environment without contents', of(branch, { state: 'empty' }), on, 409],
+    [
+      'no environment whose contents are being deleted',
+      of(branch, { activation: sampleActivation({ active: false }) }),
+      on,
+      409,
+    ],
   ])('%s', (_what, environment, settings, status) => {
     expect(refusalOf(environment, settings)?.status).toBe(status);
   });
@@ -92,7 +99,10 @@ describe('the outcome of a command', () => {
     ],
     [
       'an image without a shell',
-      failure({ message: 'OCI runtime exec failed: exec: "sh": executable file not found in $PATH: unknown' }),
+      failure({
+        message: 'OCI runtime exec failed: exec: "sh": executable file not found in $PATH: unknown',
+        details: { causes: [{ message: 'as above, without a reason' }] },
+      }),
       failed(expect.stringContaining('the image has no program sh')),
     ],
     [

@@ -121,7 +121,7 @@ describe('coppice exec', () => {
     const script = `
       keys() { sleep 3; printf 'stty size\\n'; sleep 2; printf 'stty size; sleep 300\\n'; sleep 2; printf '\\003'
         sleep 1; printf 'echo "$SECRET" | tr a-z A-Z; exit 5\\n'; sleep 3; }
-      keys | script -qefc 'stty cols 91 rows 33; (sleep 4; stty cols 100 rows 40) & coppice exec $id web' /dev/null`;
+      keys | script -qefc 'stty cols 91 rows 33; (sleep 4; stty cols 100 rows 40 </dev/tty) & coppice exec $id web' /dev/null`;
     const { code, out } = await sh(script);
     expect([code, out]).toEqual([5, expect.stringMatching(/33 91[\s\S]*40 100[\s\S]*\^C[\s\S]*IN-THE-CONTAINER/)]);
   }, 60_000);
@@ -178,7 +178,9 @@ describe('is refused', () => {
   test('by Kubernetes, except for trusted environments', async () => {
     const can = async (namespace: string, what: string) => {
       const as = '--as=system:serviceaccount:coppice-system:coppice-api';
-      const asked = harness.kubectl(['auth', 'can-i', ...what.split(' '), '--namespace', namespace, as]);
+      const [verb = '', resource = '', subresource] = what.split(/[ /]/);
+      const of = subresource === undefined ? [] : [`--subresource=${subresource}`];
+      const asked = harness.kubectl(['auth', 'can-i', verb, resource, ...of, '--namespace', namespace, as]);
       return (await asked.catch((error: unknown) => String(error))).includes('yes');
     };
     expect(await can(namespaceOf(id), 'create pods/exec')).toBe(true);
@@ -256,7 +258,7 @@ test('the audit log says who connected where, and not what was transferred', asy
     session: z.looseObject({ event: z.string(), verb: z.string(), namespace: z.string(), pod: z.string() }),
   });
   const logs = async () => {
-    const selector = 'app.kubernetes.io/component=api';
+    const selector = 'app.kubernetes.io/name=coppice-api';
     const args = ['logs', '--namespace', 'coppice-system', '--selector', selector, '--since=10m', '--tail=-1'];
     return harness.kubectl(args);
   };
