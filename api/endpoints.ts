@@ -8,6 +8,7 @@ import { testsRoutes } from './environments/tests-routes.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { groupSettingsRoutes } from './groups/settings-routes.ts';
 import { overviewRoutes } from './overview/routes.ts';
+import { overrideRoutes } from './overrides/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { reusableRoutes } from './repositories/reusable-routes.ts';
 import { repositoryRoutes } from './repositories/routes.ts';
@@ -65,6 +66,7 @@ export function createEndpoints(
     cluster,
     members,
   };
+  const inEffect = { ...checked, environmentVariables: variables.environments };
   const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
   const { keepaliveMs } = logTimes ?? {};
   const shell = { directory, settings: config.shell, logger };
@@ -81,6 +83,7 @@ export function createEndpoints(
     ...checkRoutes({ directory, checker, ownVariables, ...checked }),
     ...environmentRoutes({ directory, environments, requireQuota, webAddress, ownOrigin }),
     ...accessRoutes({ directory, members, cluster, cache: caches.environments, webAddress, ...services.access }),
+    ...overrideRoutes({ directory, overrides: services.overrides, variables: variables.environments, caps, checker }),
     ...testsRoutes({ directory, environments, results }),
     ...logRoutes({ ...logs, cache: caches.environments, ...logTimes }),
     ...shellRoutes({
@@ -89,7 +92,7 @@ export function createEndpoints(
     }),
     // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
-    ...environmentDetailRoutes({ directory, reads: clusterReads, ownVariables, ...checked }),
+    ...environmentDetailRoutes({ directory, reads: clusterReads, ownVariables, ...inEffect }),
     ...overviewRoutes({ directory, caches }),
     ...eventRoutes({ hub: services.hub, viewers: services.eventViewers, authenticator, clock, randomBytes, logger }),
   ];

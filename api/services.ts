@@ -32,6 +32,7 @@ import {
   viewers,
 } from './limits/viewers.ts';
 import { budgetedWriter, WriteBudget } from './limits/write-budget.ts';
+import { OverrideService } from './overrides/override-service.ts';
 import { RefSnapshots } from './repositories/ref-snapshots.ts';
 import { RepositoryService } from './repositories/repository-service.ts';
 import { ServiceFileTexts } from './repositories/service-file-texts.ts';
@@ -63,6 +64,7 @@ export function createServices(options: AppOptions) {
   });
   const memberships = new Memberships({ cluster, cache: caches.groups, directory });
   const texts = new ServiceFileTexts(cluster, randomBytes);
+  const variables = variableServices(cluster, caches, randomBytes);
   return {
     ...userServices({
       ...options,
@@ -73,7 +75,10 @@ export function createServices(options: AppOptions) {
     ...{ readYourWrites, cluster, directory, groups, members, texts },
     requireQuota: requireQuotaBy(directory, config.maxEnvironmentsPerGroup),
     repositories: new RepositoryService({ cluster, cache: caches.repositories, texts, randomBytes }),
-    variables: variableServices(cluster, caches, randomBytes),
+    variables,
+    overrides: new OverrideService({
+      ...{ cluster, cache: caches.environments, variables: variables.environments, randomBytes },
+    }),
     environments: new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes }),
     results: new TestResultsReader(cluster, options.tester),
     caps: new AccountCaps({ directory, limits: budgets.account, metrics }),

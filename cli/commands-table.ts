@@ -24,6 +24,7 @@ export interface Noun {
 
 const repo: Option = ['-r, --repo <id>', 'repository, such as acme.shop; by default that of the git checkout'];
 const group: Option = ['-g, --group <id>', 'group'];
+const overridden: Option = ['-e, --env [id]', 'in this environment alone; by default that of the checked-out branch'];
 const waiting: readonly Option[] = [
   ['-w, --wait', 'wait until the build has ended, and fail if it fails'],
   ['--timeout <duration>', 'how long to wait; then exit with 8 (default: 30m)'],
@@ -149,6 +150,16 @@ export const NOUNS: readonly Noun[] = [
         load: async () => (await accesses()).share,
       },
       {
+        usage: 'overrides [env]',
+        summary: 'show what differs from the repository in an environment, or change its service file',
+        options: [
+          ['--file <file>', 'merge this service file over that of the repository; - reads standard input'],
+          ['--clear', 'delete all overrides'],
+        ],
+        needsServer: 'with kubectl, edit spec.overrides of the Environment',
+        load: async () => (await import('./commands/overrides.ts')).overrides,
+      },
+      {
         usage: 'open [env]',
         summary: 'print the address, and open it if standard output is a terminal',
         options: [['--print', 'print only']],
@@ -243,6 +254,7 @@ export const NOUNS: readonly Noun[] = [
         options: [
           repo,
           group,
+          overridden,
           ['--secret', 'never show the value, and mask it in build logs'],
           ['--visibility <visibility>', 'when services get it', ['always', 'buildtime']],
         ],
@@ -252,7 +264,7 @@ export const NOUNS: readonly Noun[] = [
       {
         usage: 'unset <names...>',
         summary: 'delete variables',
-        options: [repo, group],
+        options: [repo, group, overridden],
         needsServer: 'the server stores the values in Secrets',
         load: async () => (await vars()).unset,
       },

@@ -121,6 +121,25 @@ describe('output', () => {
   });
 });
 
+test('overrides variables and the service file of one environment', async () => {
+  const id = 'acme.shop-main';
+  expect((await run(`env overrides ${id}`)).err).toBe(`${id} has no overrides\n`);
+  await run('vars set --repo acme.shop A=1 B=1');
+  expect((await run(`vars set A=2 --env ${id}`)).err).toBe(`A: set in ${id}. It takes effect with the next build\n`);
+  writeFileSync(join(folder, 'own.yaml'), 'services: { web: { environment: { C: d } } }\n');
+  expect((await run(`env overrides ${id} --file own.yaml`, { folder })).code).toBe(0);
+  const shown = (await run(`env overrides ${id}`)).out;
+  expect(shown).toMatch(/^NAME[\s\S]*\nA +2 [\s\S]*\n\nservices: .*\n$/);
+  const listed = (await run(`vars list --env ${id}`)).out;
+  expect(listed).toMatch(/A +2 +always +environment/);
+  expect(listed).toMatch(/B +1 +always +repository/);
+  expect((await run(`vars unset B --env ${id}`)).err).toBe(`coppice: ${id} has no variable B. Did you mean A?\n`);
+  expect((await run('vars set --env A=1')).code).toBe(2);
+  expect((await run('vars set --env --repo acme.shop A=1')).code).toBe(2);
+  expect((await run(`env overrides ${id} --clear`)).err).toContain(`${id}: changed`);
+  expect((await run(`env overrides ${id} -o json`)).out).toContain('"variables": []');
+});
+
 describe('in a git checkout', () => {
   const git = (...args: string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' });
   beforeEach(() => {

@@ -72,6 +72,12 @@ const sources: CrdSource[] = [
       { name: 'Ref type', type: 'string', jsonPath: '.spec.gitRef.type', priority: 1 },
       { name: 'Repository', type: 'string', jsonPath: '.spec.repository', priority: 1 },
       { name: 'Build', type: 'string', jsonPath: '.status.build.result', priority: 1 },
+      {
+        name: 'Overridden',
+        type: 'string',
+        jsonPath: '.status.conditions[?(@.type=="Overridden")].status',
+        priority: 1,
+      },
       { name: 'Expires', type: 'string', jsonPath: '.status.expiresAt', priority: 1 },
       { name: 'Next rebuild', type: 'string', jsonPath: '.status.schedule.next', priority: 1 },
       message,

@@ -8,6 +8,7 @@ import { GIT_REF_RULES, gitRefSchema } from './git-ref.ts';
 import { includedCommitSchema, includedRepositorySchema } from './included-repository.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
+import { overridingVariablesSchema, secretKeyRefSchema } from './variable.ts';
 
 /** The environment states of the REST API. */
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
@@ -36,6 +37,30 @@ const immutable = (field: string) => ({
 });
 const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
+const overridesSchema = z
+  .object({
+    variables: overridingVariablesSchema,
+    serviceFile: z
+      .object({
+        content: z.string().max(8192).optional().meta({ description: 'YAML; a longer one needs a Secret.' }),
+        contentFrom: z.object({ secretKeyRef: secretKeyRefSchema }).optional().meta({
+          description: 'A key of a Secret in the namespace of the group that holds the content, in place of `content`.',
+        }),
+      })
+      .optional()
+      .meta({
+        description: 'A service file that is merged over that of the repository and its settings.',
+        'x-kubernetes-validations': [
+          { rule: 'has(self.content) != has(self.contentFrom)', message: 'needs either content or contentFrom' },
+        ],
+      }),
+  })
+  .meta({
+    description:
+      'What differs from the Repository in this environment alone, from its next build on. Has no effect on code that is not trusted.',
+  });
+export type OverridesSpec = z.infer<typeof overridesSchema>;
+
 export const environmentSpecSchema = z.object({
   displayName: displayNameSchema,
   repository: z
@@ -63,6 +88,7 @@ export const environmentSpecSchema = z.object({
         'Time to live of the contents in seconds, counted from when this was set or the contents were requested; unlimited when absent or 0.',
     }),
   ...accessFields("the Repository's"),
+  overrides: overridesSchema.optional(),
   suspend: z.boolean().optional().meta({
     description:
       'Suspends reconciliation, except deletion: deployed services keep running, requests and the TTL are deferred.',

@@ -10,6 +10,16 @@ export const secretKeyRefSchema = z
   })
   .meta({ description: 'The Secret, and the key in it.' });
 
+const variableRules = {
+  'x-kubernetes-validations': [
+    { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs either value or valueFrom' },
+    {
+      rule: '!(has(self.secret) && self.secret && has(self.value))',
+      message: 'a secret variable needs valueFrom: a value in the spec is not secret',
+    },
+  ],
+};
+
 const variableSchema = z
   .object({
     name: z
@@ -28,15 +38,7 @@ const variableSchema = z
       .meta({ description: 'Whether services see the variable, or only builds.' }),
     secret: z.boolean().optional().meta({ description: 'The REST API never shows the value, and build logs mask it.' }),
   })
-  .meta({
-    'x-kubernetes-validations': [
-      { rule: 'has(self.value) != has(self.valueFrom)', message: 'needs either value or valueFrom' },
-      {
-        rule: '!(has(self.secret) && self.secret && has(self.value))',
-        message: 'a secret variable needs valueFrom: a value in the spec is not secret',
-      },
-    ],
-  });
+  .meta(variableRules);
 
 /** Variables of a Group or a Repository, which fill in `${NAME}` in service files. */
 export const variablesSchema = z
@@ -49,6 +51,30 @@ export const variablesSchema = z
     'x-kubernetes-list-map-keys': ['name'],
   });
 export type VariableSpec = z.infer<typeof variableSchema>;
+
+/** Maximum number of variables of one Environment: there are far more Environments than Repositories in memory. */
+export const MAX_OVERRIDING_VARIABLES = 50;
+
+/** Variables of an Environment. */
+export const overridingVariablesSchema = z
+  .array(
+    variableSchema
+      .extend({
+        value: z
+          .string()
+          .max(1024)
+          .optional()
+          .meta({ description: 'The value, unless `valueFrom` is set; a longer one needs a Secret.' }),
+      })
+      .meta(variableRules),
+  )
+  .max(MAX_OVERRIDING_VARIABLES)
+  .optional()
+  .meta({
+    description: 'Variables that override those of the Repository and its Group.',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+  });
 
 /** Names of Secrets in the namespace of the group, of type kubernetes.io/dockerconfigjson. */
 export const registrySecretsSchema = z.array(z.string().min(1).max(253)).max(20).optional().meta({

@@ -4,12 +4,12 @@ import { memoryFiles } from './memory-files.ts';
 import { readServiceFile } from './parse.ts';
 import { serviceFileSchema } from './schema.ts';
 
-const read = (text: string, variables: Record<string, string> = {}) =>
+const read = (text: string, variables: Record<string, string> = {}, overrides?: string) =>
   readServiceFile({
     files: memoryFiles({ Dockerfile: text }),
     variables: new Map(Object.entries(variables).map(([name, value]) => [name, { value, visibility: 'buildtime' }])),
     own: new OwnVariables(EXAMPLE_FACTS),
-    settings: { mode: 'repo' },
+    settings: { mode: 'repo', ...(overrides !== undefined && { overrides }) },
   });
 
 test.each([
@@ -49,4 +49,18 @@ test('passes only declared arguments that a variable names to the build', async 
     UNDECLARED: 'u',
   });
   expect(serviceFile?.services[0]?.build?.args).toEqual({ BASE: 'b', TOKEN: 't' });
+});
+
+test('is the same with overrides that change nothing, also with a $ in an argument', async () => {
+  const text = 'ARG TOKEN\nFROM a\nARG COPPICE_COMMIT\nEXPOSE 9000 80\n';
+  const variables = { TOKEN: 'a$b${c}' };
+  const { serviceFile, errors } = await read(text, variables, 'services: {}');
+  expect(errors).toEqual([]);
+  expect(serviceFile).toEqual((await read(text, variables)).serviceFile);
+});
+
+test('is changed by overrides', async () => {
+  const overrides = 'services: { app: { environment: { A: b } }, db: { image: "redis:7" } }';
+  const { serviceFile } = await read('FROM a\nEXPOSE 80\n', {}, overrides);
+  expect(serviceFile?.services).toMatchObject([{ name: 'app', environment: { A: 'b' } }, { name: 'db' }]);
 });

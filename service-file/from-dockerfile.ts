@@ -29,6 +29,21 @@ export function serviceFileOfDockerfile(text: string, variables: VariableLookup,
   };
 }
 
+/** Returns the service file of a Dockerfile as YAML, over which another can be merged. */
+export function yamlOfDockerfile({ services, publicRoutes }: ServiceFile): string {
+  const shown = services.map(({ name, build, ports }) => {
+    const shownFirst = publicRoutes.find(({ service }) => service === name)?.port;
+    const ordered = [...ports].sort((a, b) => Number(b === shownFirst) - Number(a === shownFirst));
+    // A name without a value takes that of the variable, which may contain a `$`.
+    const fields = {
+      build: { context: '.', args: Object.keys(build?.args ?? {}) },
+      ...(ordered.length > 0 && { ports: ordered.map((port) => `${port}:${port}`) }),
+    };
+    return [name, fields] as const;
+  });
+  return JSON.stringify({ services: Object.fromEntries(shown) });
+}
+
 /** Returns the declared arguments for which there is a variable, sorted by name. */
 function buildArgs(found: readonly DockerfileInstruction[], variables: VariableLookup): Record<string, string> {
   const args = declaredArguments(found).flatMap((name) => {

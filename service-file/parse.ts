@@ -1,4 +1,4 @@
-import { serviceFileOfDockerfile } from './from-dockerfile.ts';
+import { serviceFileOfDockerfile, yamlOfDockerfile } from './from-dockerfile.ts';
 import { type FileContents, FileUnreadableError, type RepositoryFiles } from './files.ts';
 import type { IncludedAs, IncludedServices } from './included.ts';
 import { findServiceFile, type FoundServiceFile } from './find.ts';
@@ -40,6 +40,8 @@ export interface ServiceFileSettings {
   mode: 'repo' | 'panel' | 'both';
   /** YAML in the settings. */
   content?: string;
+  /** YAML of one environment, which is merged over all others. */
+  overrides?: string;
 }
 
 export interface ParsedServiceFile {
@@ -73,7 +75,8 @@ async function read(
   contents: ReadContext['contents'],
   problems: Problems,
 ): Promise<ServiceFile | undefined> {
-  const content = settings.mode === 'repo' || settings.content?.trim() === '' ? undefined : settings.content;
+  const content = settings.mode === 'repo' ? undefined : unlessEmpty(settings.content);
+  const overrides = unlessEmpty(settings.overrides);
   if (settings.mode === 'panel' && content === undefined) {
     return problems.error(
       startOf(SETTINGS),
@@ -84,16 +87,19 @@ async function read(
   if (found?.kind === 'misnamed') return problems.error(startOf(''), found.message);
   if (content === undefined && found?.kind === 'missing') return problems.error(startOf(''), found.message);
   const all = overriding(own, variables);
-  if (content === undefined && found?.kind === 'dockerfile') {
-    const ofDockerfile = await readDockerfile(files, all, problems);
-    return ofDockerfile && included?.hasAlias === false ? { ...ofDockerfile, publicRoutes: [] } : ofDockerfile;
+  const fromDockerfile =
+    content === undefined && found?.kind === 'dockerfile' ? await readDockerfile(files, all, problems) : undefined;
+  if (fromDockerfile && overrides === undefined) {
+    return included?.hasAlias === false ? { ...fromDockerfile, publicRoutes: [] } : fromDockerfile;
   }
   const loaded = await loadServiceFile(
     {
       files,
       variables: all,
       ...(found?.kind === 'compose' && { path: found.name }),
+      ...(fromDockerfile && { dockerfile: yamlOfDockerfile(fromDockerfile) }),
       ...(content !== undefined && { settings: content }),
+      ...(overrides !== undefined && { overrides }),
     },
     problems,
   );
@@ -120,6 +126,10 @@ async function read(
   // An included file can name an alias of another repository.
   if (serviceFile && !included) warnOfUnknownAliases(own, aliases, loaded.tree, problems);
   return serviceFile;
+}
+
+function unlessEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === '' ? undefined : text;
 }
 
 /** A variable of an alias has a value before it is known whether a service has the alias. */

@@ -2,7 +2,7 @@ import type { Variables } from './variables.ts';
 
 /** A position in a file: its path (`services.web.ports[0]`), and its line and column, which count from 1. */
 export interface SourcePosition {
-  /** Path of the file in the repository, or SETTINGS. */
+  /** Path of the file in the repository, SETTINGS or OVERRIDES. */
   file: string;
   path: string;
   line: number;
@@ -13,6 +13,8 @@ export interface SourcePosition {
 
 /** The `file` of positions in the repository's settings. */
 export const SETTINGS = 'settings';
+/** The `file` of positions in the overrides of an environment. */
+export const OVERRIDES = 'overrides';
 
 export interface Problem {
   file: string;

@@ -1,3 +1,4 @@
+import { MAX_OVERRIDING_VARIABLES } from '../../crds/variable.ts';
 import { Conflict } from '../shared/errors.ts';
 
 /** Limits on the number of objects; those that CRDs also enforce are equal. */
@@ -10,6 +11,8 @@ export const OBJECT_LIMITS = {
   environments: 10_000,
   /** Per group and per repository; also in the CRD. */
   variables: 200,
+  /** Per environment; also in the CRD. */
+  overridingVariables: MAX_OVERRIDING_VARIABLES,
 };
 
 /**
@@ -19,5 +22,6 @@ export const OBJECT_LIMITS = {
  */
 export function requireRoom(whose: string, what: keyof typeof OBJECT_LIMITS, there: number): void {
   if (there < OBJECT_LIMITS[what]) return;
-  throw new Conflict(`${whose} has ${there} ${what}, and ${OBJECT_LIMITS[what]} is the limit. Delete some`);
+  const shown = what === 'overridingVariables' ? 'variables' : what;
+  throw new Conflict(`${whose} has ${there} ${shown}, and ${OBJECT_LIMITS[what]} is the limit. Delete some`);
 }

@@ -12,13 +12,16 @@ import {
 import type { OwnVariableSettings } from '../shared/own-variable-settings.ts';
 import { type VariableView, variableViewSchema } from '../variables/variable-view.ts';
 
-const sources = ['repository', 'group', 'coppice'] as const;
+const sources = ['environment', 'repository', 'group', 'coppice'] as const;
 
 /** A variable that is in effect in an environment. */
 const effectiveVariableSchema = variableViewSchema
   .extend({
     from: z.enum(sources).meta({ description: 'Where it is set.' }),
-    overrides: z.literal('group').optional().meta({ description: 'The group sets it too, without effect.' }),
+    overrides: z
+      .enum(['group', 'repository'])
+      .optional()
+      .meta({ description: 'What sets it too, without effect; the repository if both do.' }),
   })
   .meta({ id: 'EffectiveVariable' });
 
@@ -36,30 +39,37 @@ export type EffectiveVariables = z.infer<typeof effectiveVariablesSchema>;
 export interface VariableSources {
   group: readonly VariableView[];
   repository: readonly VariableView[];
+  /** The overrides of the environment. */
+  environment: readonly VariableView[];
   /** Absent if they are not known: then the variables that Coppice sets are missing. */
   own?: OwnVariableSettings;
 }
 
 /**
- * Returns the variables that Coppice sets, those of a repository, and those of its group that it does not override, by
- * name.
+ * Returns the variables that Coppice sets, and of those of the environment, its repository and its group the first of
+ * each name, by name.
  */
 export function effectiveVariables(
   id: ResourceId,
   environment: Environment,
-  { group, repository, own }: VariableSources,
+  { group, repository, environment: overriding, own }: VariableSources,
 ): EffectiveVariables {
-  const [ofGroup, ofRepository] = [withoutReserved(group), withoutReserved(repository)];
-  const [outer, inner] = [new Set(ofGroup.map(({ name }) => name)), new Set(ofRepository.map(({ name }) => name))];
-  const variables = [
-    ...(own ? ownVariables(id, environment, own) : []),
-    ...ofRepository.map((variable) => ({
-      ...variable,
-      from: 'repository' as const,
-      ...(outer.has(variable.name) && { overrides: 'group' as const }),
-    })),
-    ...ofGroup.filter(({ name }) => !inner.has(name)).map((variable) => ({ ...variable, from: 'group' as const })),
+  const layers = [
+    { from: 'environment' as const, variables: withoutReserved(overriding) },
+    { from: 'repository' as const, variables: withoutReserved(repository) },
+    { from: 'group' as const, variables: withoutReserved(group) },
   ];
+  const settersOf = (name: string) =>
+    layers.filter(({ variables }) => variables.some((one) => one.name === name)).map(({ from }) => from);
+  const variables: EffectiveVariables['variables'] = own ? ownVariables(id, environment, own) : [];
+  for (const layer of layers) {
+    for (const variable of layer.variables) {
+      const [first, second] = settersOf(variable.name);
+      if (first !== layer.from) continue;
+      const overrides = second === 'repository' || second === 'group' ? second : undefined;
+      variables.push({ ...variable, from: first, ...(overrides && { overrides }) });
+    }
+  }
   return { applies: isTrusted(environment), variables: variables.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 

@@ -72,6 +72,18 @@ describe('variables', () => {
     });
   });
 
+  test('show those of the environment over those of its repository and group', async () => {
+    const variables = ['BOTH', 'OUTER', 'COPPICE_GROUP'].map((name) => ({ name, value: 'own', visibility: 'always' }));
+    api.cluster.change(ENVIRONMENT, main, { spec: { overrides: { variables } } });
+    const answer = (await get(`${path}/variables`)) as EffectiveVariables;
+    const shown = answer.variables.filter(({ from }) => from !== 'coppice');
+    expect(shown.map(({ name, value, from, overrides = '' }) => [name, value, from, overrides])).toEqual([
+      ['BOTH', 'own', 'environment', 'repository'],
+      ['KEY', '', 'repository', ''],
+      ['OUTER', 'own', 'environment', 'group'],
+    ]);
+  });
+
   test('show those that Coppice sets, as in the deployed build, also to a read-only token', async () => {
     const deployed = { number: 7, commit: 'c0ffee', result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' };
     const aliases = { 'my-admin': 'http://my-admin---shop-main--acme.env.localhost:8080/' };

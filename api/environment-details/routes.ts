@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Environment } from '../../crds/environment.ts';
 import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Repository } from '../../crds/repository.ts';
@@ -22,6 +23,7 @@ export interface EnvironmentDetailsOptions {
   reads: Pick<ClusterClient, 'list'>;
   groupVariables: Pick<VariableService<Group>, 'list'>;
   repositoryVariables: Pick<VariableService<Repository>, 'list'>;
+  environmentVariables: Pick<VariableService<Environment>, 'list'>;
   ownVariables: OwnVariableSettings;
 }
 
@@ -49,7 +51,7 @@ async function contentEvents(
 
 /** Routes (extensions) for the page of an environment: what its own answer does not contain. */
 export function environmentDetailRoutes(options: EnvironmentDetailsOptions): Endpoint[] {
-  const { directory, reads, groupVariables, repositoryVariables, ownVariables } = options;
+  const { directory, reads, groupVariables, repositoryVariables, environmentVariables, ownVariables } = options;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);
@@ -92,12 +94,13 @@ export function environmentDetailRoutes(options: EnvironmentDetailsOptions): End
         const repository = directory.repositoryOf(environment);
         // A token that is restricted to the repository does not see the group's.
         const seesGroup = reachesGroup(caller.reach, group.metadata.name);
-        const [ofGroup, ofRepository] = await Promise.all([
+        const [ofGroup, ofRepository, ofEnvironment] = await Promise.all([
           seesGroup ? groupVariables.list(group, canRead) : [],
           repository ? repositoryVariables.list(repository, canRead) : [],
+          environmentVariables.list(environment, canRead),
         ]);
         const id = { group: group.metadata.name, name: environment.metadata.name };
-        const sources = { group: ofGroup, repository: ofRepository, own: ownVariables };
+        const sources = { group: ofGroup, repository: ofRepository, environment: ofEnvironment, own: ownVariables };
         return effectiveVariables(id, environment, sources);
       },
     }),

@@ -1,23 +1,25 @@
+import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
+import type { VariableSpec } from '../../crds/variable.ts';
 import type { Directory } from '../auth/visibility.ts';
 import { storedBytes } from '../cluster/owned-secret.ts';
 import { Conflict } from '../shared/errors.ts';
-import type { VariableOwner } from '../shared/variable-owner.ts';
+import { variablesOf, type VariableOwner } from '../shared/variable-owner.ts';
 import type { LimitMetrics } from './limit-metrics.ts';
 
 /** Maximum of what one account can have in all groups that it created, including groups that it has left. */
 export interface AccountLimits {
   groups: number;
   repositories: number;
-  /** Bytes of variables and of service files in settings. */
+  /** Bytes of variables, of service files in settings, and of overrides of environments. */
   textBytes: number;
 }
 
 export interface AccountCapsOptions {
-  directory: Pick<Directory, 'madeBy' | 'repositories' | 'groupNamed'>;
+  directory: Pick<Directory, 'madeBy' | 'repositories' | 'environmentsIn' | 'groupNamed'>;
   limits: AccountLimits;
   metrics: LimitMetrics;
 }
@@ -25,6 +27,8 @@ export interface AccountCapsOptions {
 type Counted = 'groups' | 'repositories';
 
 const kibibyte = 1024;
+/** What an overriding variable takes in its Environment, of which there can be ten thousand. */
+const overrideBytes = 256;
 
 /**
  * Limits what accounts store. The contents of a group count for the account that created the group through the REST
@@ -66,19 +70,20 @@ export class AccountCaps {
    * @throws Conflict when all texts of its groups would then exceed the account's limit of bytes
    */
   requireVariable(owner: VariableOwner, name: string, value: string): void {
-    const former = (owner.spec.variables ?? []).filter((one) => one.name === name);
-    this.#requireText(owner, Buffer.byteLength(value) - variableBytes(former));
+    const former = variablesOf(owner).filter((one) => one.name === name);
+    const added = 'gitRef' in owner.spec && former.length === 0 ? overrideBytes : 0;
+    this.#requireText(owner, Buffer.byteLength(value) + added - variableBytes(former));
   }
 
   /**
-   * Requires that the account that created the repository's group may store the new service file.
+   * Requires that the account that created the group of the repository or environment may store its new service file.
    * @throws Conflict when all texts of its groups would then exceed the account's limit of bytes
    */
-  requireServiceFile(repository: Repository, content: string): void {
-    this.#requireText(repository, Buffer.byteLength(content) - serviceFileBytes(repository));
+  requireServiceFile(owner: Repository | Environment, content: string): void {
+    this.#requireText(owner, Buffer.byteLength(content) - serviceFileBytes(owner));
   }
 
-  #requireText({ metadata }: VariableOwner, addedBytes: number): void {
+  #requireText({ metadata }: Pick<VariableOwner, 'metadata'>, addedBytes: number): void {
     const { directory, limits, metrics } = this.#options;
     const group = directory.groupNamed(groupOfNamespace(metadata.namespace ?? '') ?? metadata.name);
     const accountId = group && creatorOf(group);
@@ -88,15 +93,20 @@ export class AccountCaps {
     if (there + addedBytes <= limits.textBytes) return;
     metrics.refused('texts');
     throw new Conflict(
-      `variables and service files in all groups of the account that created this one have ${inKibibytes(there)} KiB, and ` +
+      `variables, service files and overrides in all groups of the account that created this one have ${inKibibytes(there)} KiB, and ` +
         `${inKibibytes(limits.textBytes)} KiB is the limit. Shorten or delete some, or ask an administrator to raise the limit`,
     );
   }
 
   #textBytes(group: Group): number {
-    const repositories = this.#options.directory.repositories(group);
+    const { directory } = this.#options;
+    const repositories = directory.repositories(group);
     const ofRepositories = repositories.map((one) => variableBytes(one.spec.variables) + serviceFileBytes(one));
-    return ofRepositories.reduce((sum, bytes) => sum + bytes, variableBytes(group.spec.variables));
+    const overriding = directory.environmentsIn(group).filter(({ spec }) => spec.overrides !== undefined);
+    const ofOverrides = overriding.map(
+      (one) => variableBytes(variablesOf(one)) + variablesOf(one).length * overrideBytes + serviceFileBytes(one),
+    );
+    return [...ofRepositories, ...ofOverrides].reduce((sum, bytes) => sum + bytes, variableBytes(group.spec.variables));
   }
 
   async #create<R>(what: Counted, accountId: string, there: number, create: () => Promise<R>): Promise<R> {
@@ -126,7 +136,7 @@ function creatorOf({ metadata }: Group): string | undefined {
   return metadata.annotations?.[ANNOTATIONS.createdBy];
 }
 
-function variableBytes(variables: VariableOwner['spec']['variables'] = []): number {
+function variableBytes(variables: readonly VariableSpec[] = []): number {
   return variables.reduce(
     (sum, { value = '', valueFrom }) =>
       sum + (valueFrom ? storedBytes(valueFrom.secretKeyRef) : Buffer.byteLength(value)),
@@ -134,8 +144,9 @@ function variableBytes(variables: VariableOwner['spec']['variables'] = []): numb
   );
 }
 
-function serviceFileBytes({ spec: { serviceFile } }: Repository): number {
-  return serviceFile?.contentFrom ? storedBytes(serviceFile.contentFrom.secretKeyRef) : 0;
+function serviceFileBytes({ spec }: Repository | Environment): number {
+  const { content = '', contentFrom } = ('gitRef' in spec ? spec.overrides?.serviceFile : spec.serviceFile) ?? {};
+  return contentFrom ? storedBytes(contentFrom.secretKeyRef) : Buffer.byteLength(content);
 }
 
 function inKibibytes(bytes: number): number {

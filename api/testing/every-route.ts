@@ -67,6 +67,22 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/events', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/variables', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/usage', status: 200 },
+  { method: 'get', path: '/api/environment/acme.shop-main/overrides', status: 200 },
+  { method: 'post', path: '/api/environment/acme.shop-main/overrides', body: { serviceFile: 'YTogYg==' }, status: 200 },
+  { method: 'delete', path: '/api/environment/acme.shop-main/overrides', status: 200 },
+  {
+    method: 'post',
+    path: '/api/environment/acme.shop-main/overrides/variables',
+    body: { name: 'NEW', value: '1' },
+    status: 201,
+  },
+  {
+    method: 'patch',
+    path: '/api/environment/acme.shop-main/overrides/variables',
+    body: { name: 'OLD', value: '1' },
+    status: 200,
+  },
+  { method: 'delete', path: '/api/environment/acme.shop-main/overrides/variables/OLD', status: 200 },
   // No build has been requested.
   { method: 'get', path: '/api/environment/acme.shop-main/build', status: 404 },
   { method: 'get', path: '/api/environment/acme.shop-main/build/1', status: 404 },
@@ -157,10 +173,9 @@ export async function everyRouteApi(
   api.addGroup('acme', ['alice@example.com', 'carol@example.com'], { variables });
   api.addRepository('acme', 'shop', { variables });
   const activation = { active: true, since: '2026-01-01T00:00:00Z', specActive: true, buildPending: false } as const;
-  api.addEnvironment('acme', 'shop-main', 'shop', {
-    ...{ state: 'built', activation: { ...activation, reason: 'Spec' } },
-    approval: { waitingCommit: WAITING },
-  });
+  const built = { state: 'built', activation: { ...activation, reason: 'Spec' } } as const;
+  const waiting = { ...built, approval: { waitingCommit: WAITING } };
+  api.addEnvironment('acme', 'shop-main', 'shop', waiting, { overrides: { variables } });
   api.addEnvironment('acme', 'shop-empty', 'shop', { state: 'empty' });
   api.addGroup('rival', ['mallory@example.com']);
   api.addRepository('rival', 'shop');

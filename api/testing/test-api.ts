@@ -130,10 +130,16 @@ export class TestApi {
     return this.cluster.add<Repository>(REPOSITORY, { ...repository, ...ready });
   }
 
-  addEnvironment(group: string, name: string, repository: string, status: Environment['status'] = {}): Environment {
+  addEnvironment(
+    group: string,
+    name: string,
+    repository: string,
+    status: Environment['status'] = {},
+    spec: Partial<Environment['spec']> = {},
+  ): Environment {
     return this.cluster.add<Environment>(ENVIRONMENT, {
       ...head('Environment', { namespace: groupNamespace(group), name }),
-      spec: { repository, gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: false },
+      spec: { repository, gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: false, ...spec },
       status,
     });
   }

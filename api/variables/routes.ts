@@ -13,22 +13,25 @@ export const TOO_MUCH_TEXT = 'The account that created the group has reached its
 
 export interface VariableRoutesOptions<Owner extends VariableOwner> {
   /** Path of the owner of the variables. */
-  path: '/api/group/{groupID}' | '/api/repository/{repoID}';
+  path: '/api/group/{groupID}' | '/api/repository/{repoID}' | '/api/environment/{environmentID}/overrides';
   /** Finds the owner by the parameter in the path. @throws NotFound */
-  find: (caller: Caller, parameters: { groupID: string; repoID: string }) => Owner;
+  find: (caller: Caller, parameters: { groupID: string; repoID: string; environmentID: string }) => Owner;
   variables: VariableService<Owner>;
   caps: Pick<AccountCaps, 'requireVariable'>;
   /** Waits for what the owner needs before a value can be stored. */
   ready?: (owner: Owner) => Promise<void>;
+  /** Refuses an owner whose variables would have no effect. */
+  requireSettable?: (owner: Owner) => void;
 }
 
-/** Returns the routes of variables, which are the same for groups and repositories. */
+/** Returns the routes of variables, which are the same for groups, repositories and overrides of environments. */
 export function variableRoutes<Owner extends VariableOwner>({
   path,
   find,
   variables,
   caps,
   ready,
+  requireSettable,
 }: VariableRoutesOptions<Owner>): Endpoint[] {
   return [
     endpoint({
@@ -42,6 +45,7 @@ export function variableRoutes<Owner extends VariableOwner>({
       answer: variableViewSchema,
       also: { 409: `A variable of this name already exists. ${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: async ({ target, body }) => {
+        requireSettable?.(target);
         await ready?.(target);
         caps.requireVariable(target, body.name, body.value);
         return variables.create(target, body);
@@ -57,6 +61,7 @@ export function variableRoutes<Owner extends VariableOwner>({
       answer: variableViewSchema,
       also: { 409: `${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: ({ target, body }) => {
+        requireSettable?.(target);
         if (body.value !== undefined) caps.requireVariable(target, body.name, body.value);
         return variables.update(target, body);
       },

@@ -5,7 +5,7 @@ import type { ClusterWriter } from '../cluster/caches.ts';
 import { addText, removeText, storedBytes, textKey, type TextReference } from '../cluster/owned-secret.ts';
 import { randomSuffix } from '../cluster/random-suffix.ts';
 import { invalid, type Invalid } from '../shared/errors.ts';
-import type { VariableOwner } from '../shared/variable-owner.ts';
+import { variablesOf, type VariableOwner } from '../shared/variable-owner.ts';
 
 /**
  * Maximum number of bytes in one Secret, except for a single larger value: writing one value rewrites its whole Secret.
@@ -13,9 +13,11 @@ import type { VariableOwner } from '../shared/variable-owner.ts';
 const secretBytes = 8 * 1024;
 /** Maximum number of bytes of all values of one Group or Repository. */
 export const OWNER_BYTES = 256 * 1024;
+/** The same of one Environment. */
+export const OVERRIDES_BYTES = 64 * 1024;
 
 /**
- * Stores the values of one Group's or Repository's variables in Secrets (ADR 17). A changed value gets a new key, and
+ * Stores the values of one owner's variables in Secrets (ADR 17). A changed value gets a new key, and
  * the reference in the spec changes with it: readers always find a matching pair, and watchers of the owner notice the
  * change. The values are spread over Secrets numbered from 0, so that a write rewrites only a small one. A key contains
  * the size of its value: `NAME.SUFFIX.BYTES`.
@@ -25,13 +27,16 @@ export class VariableSecrets {
   readonly #owner: VariableOwner;
   readonly #namespace: string;
   readonly #randomBytes: RandomBytes;
+  readonly #maxBytes: number;
 
   constructor(
     cluster: Pick<ClusterWriter, 'create' | 'patch'>,
     owner: VariableOwner,
     namespace: string,
     randomBytes: RandomBytes,
+    maxBytes = OWNER_BYTES,
   ) {
+    this.#maxBytes = maxBytes;
     this.#cluster = cluster;
     this.#owner = owner;
     this.#namespace = namespace;
@@ -53,7 +58,7 @@ export class VariableSecrets {
       await addText(this.#cluster, this.#owner, { namespace: this.#namespace, name }, key, value);
     } catch (error) {
       if (!isInvalid(error)) throw error;
-      throw doesNotFit(error);
+      throw doesNotFit(this.#maxBytes, error);
     }
     return { name, key };
   }
@@ -69,14 +74,14 @@ export class VariableSecrets {
     const stem = VariableSecrets.stemOf(this.#owner);
     const sizes = new Map<string, number>();
     let total = bytes;
-    for (const { name, valueFrom } of this.#owner.spec.variables ?? []) {
+    for (const { name, valueFrom } of variablesOf(this.#owner)) {
       const reference = valueFrom?.secretKeyRef;
       if (!reference || !isOfStem(reference.name, stem)) continue;
       const size = storedBytes(reference);
       sizes.set(reference.name, (sizes.get(reference.name) ?? 0) + size);
       if (name !== variable) total += size;
     }
-    if (total > OWNER_BYTES) throw doesNotFit();
+    if (total > this.#maxBytes) throw doesNotFit(this.#maxBytes);
     for (let index = 0; ; index++) {
       const name = `${stem}-${index}`;
       const size = sizes.get(name) ?? 0;
@@ -90,7 +95,7 @@ function isOfStem(name: string, stem: string): boolean {
   return name === stem || (name.startsWith(`${stem}-`) && /^\d{1,3}$/.test(name.slice(stem.length + 1)));
 }
 
-function doesNotFit(cause?: unknown): Invalid {
-  const message = `does not fit: the values of all variables can have ${OWNER_BYTES / 1024} KiB together. Shorten or delete some`;
+function doesNotFit(maxBytes: number, cause?: unknown): Invalid {
+  const message = `does not fit: the values of all variables can have ${maxBytes / 1024} KiB together. Shorten or delete some`;
   return invalid('the body', [{ path: 'value', message }], { cause });
 }

@@ -11,7 +11,7 @@ import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict, invalid, NotFound } from '../shared/errors.ts';
 import type { CreateVariable, UpdateVariable } from './variable-parameters.ts';
 import { VariableSecrets } from './variable-secrets.ts';
-import type { VariableOwner } from '../shared/variable-owner.ts';
+import { variablesOf, variablesPatch, type VariableOwner } from '../shared/variable-owner.ts';
 import { variableView, type VariableView, withheldView } from './variable-view.ts';
 
 export interface VariableServiceOptions<Owner extends VariableOwner> {
@@ -21,9 +21,12 @@ export interface VariableServiceOptions<Owner extends VariableOwner> {
   /** The namespace of the group, which contains the Secrets. */
   namespaceOf: (owner: Owner) => string;
   randomBytes: RandomBytes;
+  /** Maximum number of variables of one owner, and of bytes of all values; defaults to those of Groups. */
+  max?: 'variables' | 'overridingVariables';
+  maxBytes?: number;
 }
 
-/** Manages the variables of Groups or Repositories. Values are stored in Secrets, never in a spec. */
+/** Manages the variables of Groups, Repositories or Environments. Values are stored in Secrets, never in a spec. */
 export class VariableService<Owner extends VariableOwner> {
   readonly #options: VariableServiceOptions<Owner>;
 
@@ -33,7 +36,7 @@ export class VariableService<Owner extends VariableOwner> {
 
   /** Lists the variables. @param canReadValues whether the caller can read values; if not, no Secret is read */
   async list(owner: Owner, canReadValues: boolean): Promise<VariableView[]> {
-    const variables = owner.spec.variables ?? [];
+    const variables = variablesOf(owner);
     if (!canReadValues) return variables.map(withheldView);
     return variables.map(await this.#viewer(owner, variables));
   }
@@ -44,7 +47,8 @@ export class VariableService<Owner extends VariableOwner> {
       this.#change(owner, (variables) => {
         if (variables.some((one) => one.name === name))
           throw new Conflict('a variable of this name already exists. PATCH changes it');
-        requireRoom(`the ${this.#options.type.kind.toLowerCase()}`, 'variables', variables.length);
+        const { type, max = 'variables' } = this.#options;
+        requireRoom(`the ${type.kind.toLowerCase()}`, max, variables.length);
         return [...variables, { name, valueFrom, visibility, ...(secret && { secret }) }];
       }),
     );
@@ -67,7 +71,7 @@ export class VariableService<Owner extends VariableOwner> {
     const { before, after } =
       value === undefined ? await write() : await this.#withValue(owner, name, value, (valueFrom) => write(valueFrom));
     if (value !== undefined) await this.#forget(before, name);
-    const changed = required(after.spec.variables, name);
+    const changed = required(variablesOf(after), name);
     return (await this.#viewer(after, [changed]))(changed);
   }
 
@@ -119,21 +123,21 @@ export class VariableService<Owner extends VariableOwner> {
 
   /** Removes the value of a variable from the API's Secrets, if it is stored there. */
   async #forget(owner: Owner, name: string): Promise<void> {
-    await this.#secretsOf(owner).remove(required(owner.spec.variables, name).valueFrom?.secretKeyRef);
+    await this.#secretsOf(owner).remove(required(variablesOf(owner), name).valueFrom?.secretKeyRef);
   }
 
   #change(owner: Owner, change: (variables: readonly VariableSpec[]) => VariableSpec[]) {
     const { cluster, cache, type } = this.#options;
     return updateChecked(cluster, cache, type, owner, (current) => {
-      const spec = { variables: change(current.spec.variables ?? []) };
+      const spec = variablesPatch(type.kind, change(variablesOf(current)));
       requireNotApplied(current, spec);
       return { spec };
     });
   }
 
   #secretsOf(owner: Owner): VariableSecrets {
-    const { cluster, namespaceOf, randomBytes } = this.#options;
-    return new VariableSecrets(cluster, owner, namespaceOf(owner), randomBytes);
+    const { cluster, namespaceOf, randomBytes, maxBytes } = this.#options;
+    return new VariableSecrets(cluster, owner, namespaceOf(owner), randomBytes, maxBytes);
   }
 }
 
@@ -157,12 +161,12 @@ function changedVariable(
 }
 
 /** Returns the value in the spec that must move to a Secret, because the variable becomes secret. */
-function valueToHide({ spec }: VariableOwner, { name, secret }: UpdateVariable): string | undefined {
-  return secret === true ? spec.variables?.find((one) => one.name === name)?.value : undefined;
+function valueToHide(owner: VariableOwner, { name, secret }: UpdateVariable): string | undefined {
+  return secret === true ? variablesOf(owner).find((one) => one.name === name)?.value : undefined;
 }
 
-function required(variables: readonly VariableSpec[] | undefined, name: string): VariableSpec {
-  const found = variables?.find((one) => one.name === name);
+function required(variables: readonly VariableSpec[], name: string): VariableSpec {
+  const found = variables.find((one) => one.name === name);
   if (!found) throw new NotFound('there is no variable of this name. GET …/settings lists the variables');
   return found;
 }

@@ -21,6 +21,7 @@ export type { RepositoryView } from '../../api/repositories/repository-view.ts';
 export type { CheckResult } from '../../api/service-file-check/check.ts';
 export type { ApiTokenView } from '../../api/user-records/api-token.ts';
 export type { UserView } from '../../api/users/user-view.ts';
+export type { OverridesView } from '../../api/overrides/override-view.ts';
 export type { VariableView } from '../../api/variables/variable-view.ts';
 export type { EnvironmentPage, EnvironmentView, Overview, TestsView };
 

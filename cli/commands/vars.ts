@@ -1,11 +1,11 @@
 import { RequestError } from '../api/client.ts';
 import type { VariableView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
-import type { VariablesOwner } from '../installation.ts';
+import type { Kind, VariablesOwner } from '../installation.ts';
 import { note } from '../io.ts';
 import { pair } from '../nested.ts';
 import { printList } from '../output/print.ts';
-import { groupPath, repositoryPath } from '../paths.ts';
+import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
 import { environmentId, repositoryId, suggesting, suggestingPart } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_VARIABLES } from '../shown.ts';
@@ -80,22 +80,33 @@ export const unset: Run = async (session, args) => {
   }
 };
 
-/** Returns the names of the variables of a group or repository. */
+/** Returns the names of the variables of a group or repository, or of those that an environment overrides. */
 export async function variableNames({ installation }: Session, owner: VariablesOwner): Promise<string[]> {
-  return (await installation.variables(owner)).variables.map(({ name }) => name);
+  const { variables } = await installation.variables(owner);
+  const own = owner.kind === 'environment' ? variables.filter(({ from }) => from === 'environment') : variables;
+  return own.map(({ name }) => name);
 }
 
 interface Owner {
-  kind: 'group' | 'repository';
+  kind: Kind;
   id: string;
   path: string;
 }
 
 /** Returns the owner that the options name, or the checkout's repository. @throws CliError */
 export async function ownerOf(session: Session): Promise<Owner> {
-  const group = session.given.text('group');
-  if (group !== undefined && session.given.text('repo') !== undefined) {
-    throw usageError('use --group or --repo, not both');
+  const { given } = session;
+  const [group, environment] = [given.text('group'), given.text('env')];
+  const isOfEnvironment = environment !== undefined || given.flag('env');
+  if ([group !== undefined, given.text('repo') !== undefined, isOfEnvironment].filter(Boolean).length > 1) {
+    throw usageError('use only one of --group, --repo and --env');
+  }
+  if (isOfEnvironment) {
+    // An option with an optional value takes the next word.
+    if (environment?.includes('=') === true)
+      throw usageError('write --env after the variables, or name the environment');
+    const id = await environmentId(session, environment);
+    return { kind: 'environment', id, path: `${environmentPath(id)}/overrides` };
   }
   if (group !== undefined) return { kind: 'group', id: group, path: groupPath(group) };
   const id = await repositoryId(session);

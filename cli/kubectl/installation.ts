@@ -202,7 +202,9 @@ export class KubectlInstallation implements Installation {
       const resource = idOf(environment);
       const ofGroup = await this.#ofGroup(reader, resource.group);
       note(this.#io, 'the variables that Coppice sets are missing: `coppice vars list` shows them');
-      return effectiveVariables(resource, environment, { group: ofGroup, repository: ofRepository });
+      const overriding = await reader.ofEnvironment(environment);
+      const sources = { group: ofGroup, repository: ofRepository, environment: overriding };
+      return effectiveVariables(resource, environment, sources);
     });
   }
 

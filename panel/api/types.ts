@@ -18,6 +18,7 @@ export type { RepositoryView } from '../../api/repositories/repository-view.ts';
 export type { ApiTokenView } from '../../api/user-records/api-token.ts';
 export type { SessionView } from '../../api/users/session-routes.ts';
 export type { UserView } from '../../api/users/user-view.ts';
+export type { OverridesView } from '../../api/overrides/override-view.ts';
 export type { VariableView } from '../../api/variables/variable-view.ts';
 
 /** A repository without its environments, which are read in pages. */

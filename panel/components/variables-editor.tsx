@@ -14,15 +14,23 @@ import { Icon } from './icons.tsx';
 import { SecretValue } from './secret-value.tsx';
 import { Table } from './table.tsx';
 
+type Owner = 'group' | 'repository' | 'environment';
+
 export interface VariablesEditorProps {
   variables: readonly VariableView[];
-  /** Path of the group or repository in the API. */
+  /** Path of the owner in the API. */
   path: string;
-  of: 'group' | 'repository';
+  of: Owner;
   onChange: () => void;
 }
 
-/** The variables of a group or repository: added, changed and deleted. */
+const scopes: Record<Owner, string> = {
+  group: ' of all repositories of the group',
+  repository: '; they override those of the group',
+  environment: '; these override those of the repository and the group in this environment alone',
+};
+
+/** The variables of a group, repository or environment: added, changed and deleted. */
 export function VariablesEditor({ variables, path, of, onChange }: VariablesEditorProps): JSX.Element {
   const { query, setQuery } = useQuery();
   const close = () => setQuery({ dialog: undefined, name: undefined });
@@ -33,8 +41,7 @@ export function VariablesEditor({ variables, path, of, onChange }: VariablesEdit
       <div class="spread">
         <p class="muted">
           Variables replace <code>{'${NAME}'}</code> in service files
-          {of === 'group' ? ' of all repositories of the group' : '; they override those of the group'}. A new value
-          takes effect with the next build.
+          {scopes[of]}. A new value takes effect with the next build.
         </p>
         {variables.length > 0 && (
           <button type="button" onClick={add}>
@@ -105,7 +112,10 @@ export function VariablesEditor({ variables, path, of, onChange }: VariablesEdit
           onClose={close}
         >
           <p>
-            Deletes <code>{chosen.name}</code> of this {of}. Environments keep its value until their next build.
+            Deletes <code>{chosen.name}</code> of this {of}.{' '}
+            {of === 'environment'
+              ? 'It keeps the value until its next build.'
+              : 'Environments keep its value until their next build.'}
           </p>
         </Confirm>
       )}

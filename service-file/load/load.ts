@@ -1,5 +1,5 @@
 import type { RepositoryFiles } from '../files.ts';
-import { type SourcePosition, type Problems, SETTINGS } from '../problems.ts';
+import { OVERRIDES, type SourcePosition, type Problems, SETTINGS } from '../problems.ts';
 import type { VariableLookup } from '../variables.ts';
 import type { YamlMap } from '../yaml/yaml-node.ts';
 import { parseYaml, startOf, type YamlOrigin } from '../yaml/yaml-tree.ts';
@@ -16,8 +16,12 @@ export interface LoadRequest {
   variables: VariableLookup;
   /** Path of the service file in the repository, if it is read from there. */
   path?: string;
+  /** YAML of the service of a repository that has only a Dockerfile. */
+  dockerfile?: string;
   /** YAML of the repository's settings, merged over the file. */
   settings?: string;
+  /** YAML of one environment, merged over both. */
+  overrides?: string;
 }
 
 /** The merged tree with variables filled in, and the variables that were used. */
@@ -39,8 +43,14 @@ export async function loadServiceFile(request: LoadRequest, problems: Problems):
     const text = await loader.sources.yaml(request.path, startOf(request.path));
     if (text !== undefined) sources.push({ text, origin: { file: request.path, folder: '' } });
   }
+  if (request.dockerfile !== undefined) {
+    sources.push({ text: request.dockerfile, origin: { file: 'Dockerfile', folder: '' } });
+  }
   if (request.settings !== undefined) {
     sources.push({ text: request.settings, origin: { file: SETTINGS, folder: '' } });
+  }
+  if (request.overrides !== undefined) {
+    sources.push({ text: request.overrides, origin: { file: OVERRIDES, folder: '' } });
   }
   const tree = await loader.model(sources, { variables, includedBy: [] });
   return tree === undefined ? undefined : { tree, variables };

@@ -254,7 +254,7 @@ function chartValues(
     // Benchmarks create a thousand environments in one group.
     environments: {
       url: 'http://env.localhost:8080',
-      ...{ rolloutDeadlineSeconds: 90, imageDeadlineSeconds: 60, maxPerGroup: 10_000 },
+      ...{ rolloutDeadlineSeconds: 90, imageDeadlineSeconds: 45, maxPerGroup: 10_000 },
       shell: { enabled: true },
     },
     ingress: { controllerNamespace: 'traefik' },

@@ -22,6 +22,7 @@ import { type ContentsCondition, type ContentsField, removedContents } from './s
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
 import type { ApprovalPhase } from './revision/approval-phase.ts';
 import type { EnvironmentQuota } from './lifecycle/environment-quota.ts';
+import { overridesReport } from './revision/overrides-report.ts';
 import { revisionsOf } from './revision/revision.ts';
 import type { RevisionPlanner } from './revision/revision-planner.ts';
 import type { Publishing } from './volumes/publishing.ts';
@@ -91,7 +92,11 @@ export class EnvironmentReconciler {
     const noGroup = this.#options.groups.problem(found.metadata.namespace);
     if (noGroup) return this.#belongsNowhere(start, noGroup);
     const scope = start.with({
-      conditions: { [REQUESTS_VALID]: requestReport(ENVIRONMENT_REQUESTS, environment.metadata.annotations) },
+      conditions: {
+        [REQUESTS_VALID]: requestReport(ENVIRONMENT_REQUESTS, environment.metadata.annotations),
+        // The condition of former overrides; the status reports those that there are.
+        ...(!overridesReport(environment.spec.overrides, start) && { Overridden: undefined }),
+      },
     });
     if (problem) return this.#end(scope, { failure: problem });
     if (environment.spec.suspend !== true) return this.#end(scope, await this.#runPhases(scope));

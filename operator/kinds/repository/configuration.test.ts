@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { OverridesSpec } from '../../../crds/environment.ts';
 import type { Group } from '../../../crds/group.ts';
 import { withoutTexts } from '../../../crds/repository-texts.ts';
 import type { Repository } from '../../../crds/repository.ts';
@@ -15,11 +16,13 @@ const secrets: Record<string, Record<string, string>> = {
   others: { TOKEN: base64('s3cret') },
   text: { 'content.abcde.4': base64('a: 1') },
   groups: { TOKEN: base64('s3cret') },
+  overrides: { 'content.abcde.4': base64('b: 2'), TOKEN: base64('own') },
 };
 const owners: Record<string, { kind: string; uid: string }> = {
   variables: { kind: 'Repository', uid: 'uid-of-shop' },
   others: { kind: 'Repository', uid: 'uid-of-other' },
   groups: { kind: 'Group', uid: 'uid-of-acme' },
+  overrides: { kind: 'Environment', uid: 'uid-of-main' },
 };
 
 function configurations(repository: Partial<Repository['spec']> | undefined, group: Partial<Group['spec']> = {}) {
@@ -56,13 +59,63 @@ function configurations(repository: Partial<Repository['spec']> | undefined, gro
     }),
     { forkApproval: 'notRequired' },
   );
-  return { asked, reader, read: () => reader.read({ group: 'acme', name: 'shop' }) };
+  const id = { group: 'acme', name: 'shop' };
+  const readWith = (overrides: OverridesSpec) =>
+    reader.read(id, {
+      ...{ apiVersion: 'v', kind: 'Environment' },
+      metadata: { name: 'shop-main', uid: 'uid-of-main', namespace: 'group-acme' },
+      spec: {
+        repository: 'shop',
+        gitRef: { name: 'main', type: 'branch' },
+        active: true,
+        buildOnCreate: true,
+        overrides,
+      },
+    });
+  return { asked, reader, read: () => reader.read(id), readWith };
 }
 
 const fromSecret = (key: string, name = 'variables') => ({
   name: key,
   valueFrom: { secretKeyRef: { name, key } },
   visibility: 'buildtime' as const,
+});
+
+describe('the configuration of an environment', () => {
+  const named = (name: string, value: string) => ({ name, value, visibility: 'always' as const });
+  const content = { contentFrom: { secretKeyRef: { name: 'overrides', key: 'content.abcde.4' } } };
+
+  test('has its variables over those of the Repository and its Group, and its service file', async () => {
+    const { readWith } = configurations(
+      { variables: [named('A', 'r'), named('B', 'r')] },
+      { variables: [named('C', 'g')] },
+    );
+    const { variables, serviceFile } = await readWith({
+      variables: [named('A', 'e'), fromSecret('TOKEN', 'overrides'), named('COPPICE_COMMIT', 'e')],
+      serviceFile: content,
+    });
+    expect([...variables].map(([name, { value }]) => `${name}=${value}`).sort()).toEqual([
+      ...['A=e', 'B=r', 'C=g', 'TOKEN=own'],
+    ]);
+    expect(serviceFile).toEqual({ mode: 'repo', overrides: 'b: 2' });
+  });
+
+  test('has a service file in its spec', async () => {
+    const { serviceFile } = await configurations({}).readWith({ serviceFile: { content: 'a: 1' } });
+    expect(serviceFile).toEqual({ mode: 'repo', overrides: 'a: 1' });
+  });
+
+  test.each<[string, OverridesSpec]>([
+    ['a variable', { variables: [fromSecret('TOKEN', 'variables')] }],
+    ['its service file', { serviceFile: { contentFrom: { secretKeyRef: { name: 'variables', key: 'TOKEN' } } } }],
+  ])('does not take %s from a Secret of the Repository', async (_what, overrides) => {
+    await expect(configurations({}).readWith(overrides)).rejects.toMatchObject({ reason: 'SecretNotAllowed' });
+  });
+
+  test('waits for the Secret of its service file', async () => {
+    const overrides = { serviceFile: { contentFrom: { secretKeyRef: { name: 'missing', key: 'a' } } } };
+    await expect(configurations({}).readWith(overrides)).rejects.toMatchObject({ reason: 'ServiceFileMissing' });
+  });
 });
 
 describe('the configuration', () => {

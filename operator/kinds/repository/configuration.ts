@@ -1,3 +1,4 @@
+import { ENVIRONMENT, type Environment } from '../../../crds/environment.ts';
 import { GROUP, type Group } from '../../../crds/group.ts';
 import { formatId, groupNamespace, type ResourceId } from '../../../crds/ids.ts';
 import { type NamedSecret, secretNamer, secretRefusal } from '../../../crds/named-secret.ts';
@@ -58,10 +59,10 @@ export class RepositoryConfigurations {
   }
 
   /**
-   * Reads a Repository's configuration. Throws Waiting while the Repository, or a Secret that it or its Group names, is
-   * missing.
+   * Reads a Repository's configuration, with what the Environment overrides. Throws Waiting while the Repository, or a
+   * Secret that one of them or the Group names, is missing.
    */
-  async read(id: ResourceId): Promise<RepositoryConfiguration> {
+  async read(id: ResourceId, environment?: Environment): Promise<RepositoryConfiguration> {
     const namespace = groupNamespace(id.group);
     const repository = this.#repositories.get(objectKey(namespace, id.name));
     if (!repository) {
@@ -81,8 +82,12 @@ export class RepositoryConfigurations {
       variables: await this.#variables(namespace, [
         ...namedVariables(GROUP, group),
         ...namedVariables(REPOSITORY, repository),
+        ...(environment ? overridingVariables(environment) : []),
       ]),
-      serviceFile: await this.#serviceFile(repository),
+      serviceFile: {
+        ...(await this.#serviceFile(repository)),
+        ...(environment && (await this.#overrides(environment))),
+      },
       ...this.registryAccess(id),
     };
   }
@@ -152,6 +157,16 @@ export class RepositoryConfigurations {
     return { mode, content: textOf(secret, reference, serviceFileOfSettings, namespace) };
   }
 
+  /** Reads the service file of the environment alone, if there is one. */
+  async #overrides(environment: Environment): Promise<Pick<ServiceFileSettings, 'overrides'>> {
+    const { content, contentFrom } = environment.spec.overrides?.serviceFile ?? {};
+    if (!contentFrom) return content === undefined ? {} : { overrides: content };
+    const { namespace = '' } = environment.metadata;
+    const reference = { ...contentFrom.secretKeyRef, namer: secretNamer(ENVIRONMENT, environment) };
+    const secret = await this.#client.find(Secret, { namespace, name: reference.name });
+    return { overrides: textOf(secret, reference, serviceFileOfOverrides, namespace) };
+  }
+
   /** Reads the values of variables; of two variables with one name the later one takes precedence. */
   async #variables(namespace: string, specs: readonly NamedVariable[]): Promise<Variables> {
     const variables = new Map<string, Variable>();
@@ -187,6 +202,11 @@ interface KeptText {
 
 const serviceFileOfSettings: KeptText = { what: 'the service file of the settings', missing: 'ServiceFileMissing' };
 
+const serviceFileOfOverrides: KeptText = {
+  what: 'the service file of the overrides',
+  missing: 'ServiceFileMissing',
+};
+
 function variable(name: string): KeptText {
   return { what: `the variable ${name}`, missing: 'VariableMissing' };
 }
@@ -199,6 +219,12 @@ function namedVariables(type: { kind: string }, object: Repository | Group | und
   return (object.spec.variables ?? [])
     .filter(({ name }) => !isReservedName(name))
     .map((variable) => ({ ...variable, namer: secretNamer(type, object) }));
+}
+
+function overridingVariables(environment: Environment): NamedVariable[] {
+  return (environment.spec.overrides?.variables ?? [])
+    .filter(({ name }) => !isReservedName(name))
+    .map((variable) => ({ ...variable, namer: secretNamer(ENVIRONMENT, environment) }));
 }
 
 function namedRegistrySecrets(type: { kind: string }, object: Repository | Group | undefined): NamedSecret[] {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { EnvironmentView } from '../../api/types.ts';
 import type { RepositoryView } from '../../api/types.ts';
-import { repositoryPage, repositoryPath } from '../../api/paths.ts';
+import { environmentPage, repositoryPage, repositoryPath } from '../../api/paths.ts';
 import { Copy } from '../../components/copy.tsx';
 import { Star } from '../../components/environment-row.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -65,6 +65,9 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
         )}
         {size > 0 && <span class="figures">images and volumes: {byteText(size)}</span>}
         {environment.fromFork === true && <span>from a fork</span>}
+        {environment.conditions.some(({ type, status: value }) => type === 'Overridden' && value === 'True') && (
+          <a href={environmentPage(id, 'settings')}>overrides the repository</a>
+        )}
       </p>
       <Included repositories={environment.repositories} />
       {isOpenable && (

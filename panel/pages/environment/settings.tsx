@@ -9,9 +9,10 @@ import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { durationText } from '../../view/time.ts';
 import { EnvironmentAccess } from './access.tsx';
+import { Overrides } from './overrides.tsx';
 import { setTtl, TtlField } from './ttl.tsx';
 
-/** The time to live, and the conditions as they are in Kubernetes. */
+/** The time to live, the overrides, and the conditions as they are in Kubernetes. */
 export function EnvironmentSettings({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, conditions, ttl, expiresAt, status } = environment;
   const text = useSignal(ttl === undefined ? '' : durationText(ttl));
@@ -43,6 +44,7 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
         )}
       </section>
       <EnvironmentAccess environment={environment} />
+      <Overrides id={id} />
       <section class="stack-small">
         <h2>Conditions</h2>
         <Table columns={['Type', 'Status', 'Reason', 'Message']}>

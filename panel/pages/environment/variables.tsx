@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { EffectiveVariables, EnvironmentView } from '../../api/types.ts';
-import { environmentPath, groupOf, groupPage, repositoryPage } from '../../api/paths.ts';
+import { environmentPage, environmentPath, groupOf, groupPage, repositoryPage } from '../../api/paths.ts';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { SecretValue } from '../../components/secret-value.tsx';
@@ -23,8 +23,9 @@ export function Variables({ environment: { id, rid } }: { environment: Environme
       <p class="muted">
         {found.applies ? (
           <>
-            A variable replaces <code>${'{NAME}'}</code> in the service file. Variables are set for a{' '}
-            <a href={repositoryPage(rid, 'variables')}>repository</a> or a{' '}
+            A variable replaces <code>${'{NAME}'}</code> in the service file. Variables are set for{' '}
+            <a href={environmentPage(id, 'settings')}>this environment</a>, its{' '}
+            <a href={repositoryPage(rid, 'variables')}>repository</a> or its{' '}
             <a href={groupPage(groupOf(id), 'variables')}>group</a>, and by Coppice.
           </>
         ) : (
@@ -72,7 +73,7 @@ function VariablesTable({ shown, id, rid }: TableProps): JSX.Element {
             </td>
             <td>
               <Source from={variable.from} id={id} rid={rid} />
-              {variable.overrides && <span class="muted">, overrides the group's</span>}
+              {variable.overrides && <span class="muted">, overrides the {variable.overrides}'s</span>}
             </td>
             <td class="muted">{variable.visibility === 'buildtime' ? 'builds only' : 'always'}</td>
           </tr>
@@ -84,6 +85,7 @@ function VariablesTable({ shown, id, rid }: TableProps): JSX.Element {
 
 function Source({ from, id, rid }: Omit<TableProps, 'shown'> & Pick<TableProps['shown'][number], 'from'>): JSX.Element {
   if (from === 'coppice') return <span>Coppice</span>;
+  if (from === 'environment') return <a href={environmentPage(id, 'settings')}>environment</a>;
   if (from === 'group') return <a href={groupPage(groupOf(id), 'variables')}>group</a>;
   return <a href={repositoryPage(rid, 'variables')}>repository</a>;
 }

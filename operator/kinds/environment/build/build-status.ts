@@ -95,7 +95,7 @@ export function whatMoved(
       running.repositories?.some((one) => one.name === name && one.commit !== commit),
     );
     if (moved) return `the included repository ${moved.name} has moved to ${moved.commit.slice(0, 12)}`;
-    return 'the variables or the settings of the repository have changed';
+    return 'variables, settings of the repository or overrides of the environment have changed';
   }
   return `the ref has moved to ${newest.commit.slice(0, 12)}`;
 }

@@ -229,6 +229,37 @@ test("plans a fork's commit as another revision than a branch's, and without var
   expect(JSON.stringify(ofFork)).not.toContain('hunter2');
 });
 
+const overridden = (overrides: string, files: Record<string, string> = toPull) => {
+  const { planner, saved } = plannerIn({ files });
+  const configuration = { ...request.configuration, serviceFile: { mode: 'repo' as const, overrides } };
+  return { plan: (isTrusted = true) => planner.plan({ ...request, configuration, isTrusted: () => isTrusted }), saved };
+};
+
+test('merges the service file of the environment over that of the repository', async () => {
+  const { plan } = overridden('services:\n  web:\n    environment: { LEVEL: debug }\n');
+  const [web] = (await plan()).serviceFile.services;
+  expect(web).toMatchObject({ image: 'busybox:1', environment: { LEVEL: 'debug' } });
+});
+
+test('withholds the service file of the environment from code that is not trusted', async () => {
+  const { plan, saved } = overridden('services:\n  web:\n    environment: { KEY: hunter2 }\n');
+  await plan(false);
+  expect(JSON.stringify(saved)).not.toContain('hunter2');
+  const without = plannerIn({ files: toPull });
+  expect((await without.planner.plan({ ...request, isTrusted: () => false })).id).toBe(saved[0]?.id);
+});
+
+test.each([
+  ['services:\n  web:\n    imag: x\n', /overrides:3:5/],
+  ['services:\n  web: [\n', /overrides:3:1/],
+  ['services:\n  web:\n    image: ${COPPICE_REGISTRY}/other/shop/web\n', /cannot be referenced/],
+])('requires the author of overrides to act: %j', async (overrides, message) => {
+  await expect(overridden(overrides).plan()).rejects.toMatchObject({
+    reason: 'ServiceFileInvalid',
+    message: expect.stringMatching(message),
+  });
+});
+
 test('plans hidden values with the commit, and omits labels that contain them', async () => {
   const files = {
     'compose.yaml': `

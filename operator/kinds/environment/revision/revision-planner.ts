@@ -5,9 +5,10 @@ import type { IncludedCommit, IncludedRepositoryStatus } from '../../../../crds/
 import { containerVariables, type EnvironmentFacts, OwnVariables } from '../../../../service-file/own-variables.ts';
 import { combineRepositories } from '../../../../service-file/combine-repositories.ts';
 import type { FileContents } from '../../../../service-file/files.ts';
-import { readServiceFile } from '../../../../service-file/parse.ts';
+import { readServiceFile, type ServiceFileSettings } from '../../../../service-file/parse.ts';
 import { formatProblem } from '../../../../service-file/problems.ts';
 import type { FileBundle, IncludedRepository, ServiceFile } from '../../../../service-file/schema.ts';
+import type { Variable } from '../../../../service-file/variables.ts';
 import { storedAt } from '../../../../service-file/stored-file.ts';
 import { platformLabels } from '../../../shared/scheduling.ts';
 import { planImages, type PlannedImage } from '../../../images/plan/image-plan.ts';
@@ -343,7 +344,10 @@ export class RevisionPlanner {
     const trusted = isTrusted();
     const { platform, registry } = this.#settings;
     const facts = { ...known, registry };
-    return { commit, trusted, serviceFile, platform, facts, variables: trusted ? variables : new Map() };
+    const inputs = trusted
+      ? { variables, serviceFile }
+      : { variables: new Map<string, Variable>(), serviceFile: withoutOverrides(serviceFile) };
+    return { commit, trusted, platform, facts, ...inputs };
   }
 
   /**
@@ -378,6 +382,10 @@ export class RevisionPlanner {
     this.#silentSince.set(namespaceUid, since);
     return now - since >= deadlineMs;
   }
+}
+
+function withoutOverrides({ mode, content }: ServiceFileSettings): ServiceFileSettings {
+  return { mode, ...(content !== undefined && { content }) };
 }
 
 /** Returns what the Git host reports, or nothing if it is silent or refuses. */

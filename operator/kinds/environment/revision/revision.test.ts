@@ -20,6 +20,7 @@ describe('the name of a revision', () => {
     ['address', { facts: { ...EXAMPLE_FACTS, web: { url: 'https://other', host: 'other' } } }],
     ['registry', { facts: { ...EXAMPLE_FACTS, registry: 'other' } }],
     ['mode', { serviceFile: { mode: 'both' } }],
+    ['overrides', { serviceFile: { mode: 'repo', overrides: 'services: {}' } }],
     ['settings', { serviceFile: { mode: 'repo', content: 'services: {}' } }],
     [
       "a variable's value",

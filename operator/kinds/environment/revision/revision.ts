@@ -80,6 +80,7 @@ export function revisionId(
     pairs,
     ...(trusted ? [] : ['untrusted']),
     ...(platform === undefined ? [] : [`platform ${platform}`]),
+    ...(serviceFile.overrides === undefined ? [] : [`overrides ${serviceFile.overrides}`]),
     { ...containerVariables(facts), registry: facts.registry },
   ];
   return keyedHash(hashKey, fields).slice(0, 40);

@@ -13,6 +13,7 @@ export type EnvironmentCondition =
   | 'Available'
   | 'Trusted'
   | 'Approved'
+  | 'Overridden'
   | 'Seeded'
   | 'Published'
   | 'RequestsValid';

@@ -86,7 +86,7 @@ export class EnvironmentScope {
     const { group } = this.id;
     this.canInclude = (name) => configurations.canBeIncluded({ group, name }, this.mayBeFork);
     this.reads = new RepositoryReads(
-      () => configurations.read(repository),
+      () => configurations.read(repository, environment),
       environment.spec.gitRef,
       (name) => configurations.read({ group, name }),
     );

@@ -2,6 +2,7 @@ import { findCondition } from '../../../../crds/conditions.ts';
 import type { Environment } from '../../../../crds/environment.ts';
 import { suspended } from '../../../shared/conditions.ts';
 import type { StatusWriter } from '../../../shared/status-writer.ts';
+import { overridesReport } from '../revision/overrides-report.ts';
 import { trustReport } from '../revision/trust.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import { finalStatus, summaryInput } from './final-status.ts';
@@ -24,8 +25,9 @@ export class EnvironmentStatuses {
 
   /** Writes the status if it has changed. `error`: the error that ended the reconcile. */
   async write(scope: EnvironmentScope, error?: unknown): Promise<void> {
-    const trust = trustReport(scope.environment.spec.gitRef, scope, scope);
-    const summary = [...(trust ? [trust] : []), ...summarize(summaryInput(scope, error))];
+    const { gitRef, overrides } = scope.environment.spec;
+    const facts = [trustReport(gitRef, scope, scope), overridesReport(overrides, scope)];
+    const summary = [...facts.filter((fact) => fact !== undefined), ...summarize(summaryInput(scope, error))];
     await this.#writer.write(scope.environment, finalStatus(scope, summary));
   }
 }
