@@ -12,7 +12,7 @@ export interface IncludedServices {
   aliases: ReadonlySet<string>;
 }
 
-/** The services besides those of the file that its own can depend on. */
+/** Services of other files that services of the file can depend on. */
 export interface OtherServices extends IncludedServices {
   /** Whether there can be services that are not listed. */
   areUnknown: boolean;

@@ -23,7 +23,7 @@ export function outcomeOf(text: string, command: readonly string[]): ServerMessa
 }
 
 function failureOf(message: string, [program = '']: readonly string[]): string {
-  // Of runc and crun: `exec: "sh": executable file not found in $PATH`, `stat /bin/x: no such file or directory`.
+  // Messages of runc and crun: `exec: "sh": executable file not found in $PATH`, `stat /bin/x: no such file or directory`.
   if (/executable file not found|no such file or directory|not found in \$PATH/i.test(message)) {
     return `the image has no program ${program}. Name one that it has, or forward a port: images without a shell have none`;
   }

@@ -63,7 +63,7 @@ export const UNIQUE_LISTS: ReadonlyMap<string, KeyOf> = new Map([
   ...lists(byText, 'services.*.expose', 'services.*.extra_hosts', 'services.*.build.extra_hosts'),
   ...lists(byText, 'services.*.x-coppice.watch'),
   ...lists(byRoute, 'services.*.x-coppice.public'),
-  // Of the file's own x-coppice these are the tests and the repositories.
+  // Tests and repositories, in the file's own x-coppice.
   ...lists(byItsName, 'services.*.x-coppice.jobs', 'x-coppice.*'),
   ...lists(
     byName,

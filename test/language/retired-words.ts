@@ -72,7 +72,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\bby hand\b/i, 'manually'],
   [/\bwho may\b/i, 'who can'],
   [/\btakes? turns\b|\bwhose turn\b|\bits turn\b|\btheir turn\b/i, 'fair queue'],
-  [/(?<!\bthere )\b(is|are) no (?!longer|more|one|other|need|such|matter)\w/i, 'is not a …'],
+  [/(?<!\bthere[\s*]+)\b(is|are) no (?!longer|more|one|other|need|such|matter)\w/i, 'is not a …'],
   [/(^|[.:;*/#-]\s+)Of (?!course)\w/m, 'a sentence that starts with its subject'],
   [/\banew\b/i, 'again'],
   [/\bbesides\b/i, 'also'],
