@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LOCAL_FOLDER } from '../cluster/paths.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
 import { runMain, startProgress, type Progress } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
@@ -103,7 +103,7 @@ function provenanceOf({ options, materials }: Release, source: string): object {
 async function npmPackages(hasOptional: boolean, source: string): Promise<SbomDocument> {
   const args = ['sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--loglevel', 'error'];
   const lock = lockSchema.parse(JSON.parse(readFileSync(join(source, 'package-lock.json'), 'utf8')));
-  return runtimeDocument(await run('npm', args), lock, { hasOptional });
+  return runtimeDocument(await run('npm', args, { cwd: REPOSITORY_ROOT }), lock, { hasOptional });
 }
 
 /** Writes the SBOM of each platform of an image; returns their files by platform. */
