@@ -82,7 +82,9 @@ beforeAll(async () => {
   environments.built = await harness.spawn(repository, 'main');
   await harness.built(environments.built);
   environments.created = await harness.spawn(repository, 'main', { build: false });
-  environments.empty = await harness.spawn(repository, 'main', { build: false });
+  // An environment without contents stays only while no other one has its ref.
+  await harness.push('shop', 'idle');
+  environments.empty = await harness.spawn(repository, 'idle', { build: false });
   await harness.client.waitForEnvironment(environments.empty, ({ status }) => status === 'created');
   await harness.client.call(z.unknown(), 'DELETE', `/api/environment/${environments.empty}`);
   await harness.client.waitForEnvironment(environments.empty, ({ status }) => status === 'empty');
