@@ -98,14 +98,16 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 }, 400_000);
 
-/** Returns what must not change: the pods with their restarts, and the revisions of the objects that create them. */
+/**
+ * Returns what must not change: the pods with their restarts, and the Jobs and ReplicaSets, of which each other pod template
+ * makes a new one.
+ */
 async function contents(): Promise<string[]> {
   const namespaces = [environments.built, environments.created].map(namespaceOf);
-  const workloads = 'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.generation};{end}';
   const pods = 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount};{end}';
   return Promise.all(
     namespaces.flatMap((namespace) => [
-      kubectl(['get', 'deployments,statefulsets,jobs', '--namespace', namespace, '--output', workloads]),
+      kubectl(['get', 'replicasets,statefulsets,jobs', '--namespace', namespace, '--output', 'name']),
       kubectl(['get', 'pods', '--namespace', namespace, '--output', pods]),
     ]),
   );
