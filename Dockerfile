@@ -59,5 +59,6 @@ RUN install --directory --owner 10001 --group 10001 "$NODE_COMPILE_CACHE"
 ARG REVISION=unknown
 ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001
-RUN node --eval "Promise.all(['operator/controllers/create-controllers', 'api/app', 'api/service-file-check/check', 'process/health-server', 'process/logger', 'process/process-metrics', 'registry-tokens/config', 'process/secret-folder', 'registry-tokens/server', 'registry-tokens/token-endpoint'].map((name) => import('/app/' + name + '.ts')))"
+# V8 writes another cache in each run, so that a release, whose builds are equal, has none.
+RUN test -n "$SOURCE_DATE_EPOCH" || node --eval "Promise.all(['operator/controllers/create-controllers', 'api/app', 'api/service-file-check/check', 'process/health-server', 'process/logger', 'process/process-metrics', 'registry-tokens/config', 'process/secret-folder', 'registry-tokens/server', 'registry-tokens/token-endpoint'].map((name) => import('/app/' + name + '.ts')))"
 CMD ["node", "operator/main.ts"]

@@ -1,6 +1,7 @@
 // Makes a release of this commit twice as a dry run, with the local registry, and compares both. Verifies signatures,
 // provenance and SBOMs as docs/how-to/verify-a-release.md describes, installs the chart from the registry, builds and opens an
-// environment, and rolls back. Exits with 1 on a failure.
+// environment, and rolls back. `--no-install` ends after the verification, `--install-only` starts after it. Exits with 1 on a
+// failure.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +131,16 @@ async function verify(registry: Registry, out: string, login: string): Promise<v
   }
 }
 
+async function releaseTwice(registry: Registry, login: string): Promise<void> {
+  const [first, second] = [join(scratch, 'first'), join(scratch, 'second')];
+  await release(registry, first);
+  await release(registry, second);
+  const [sums, again] = [first, second].map((out) => readFileSync(join(out, 'SHA256SUMS'), 'utf8'));
+  requireThat(sums === again, `two releases of one commit differ:\n${sums}\n${again}`);
+  await progress.step('verify signatures, provenance and SBOMs', () => verify(registry, second, login));
+  console.log(readFileSync(join(second, 'release-notes.md'), 'utf8'));
+}
+
 /** Upgrades the local release to the chart in the registry, and opens an environment that it builds. */
 async function install(registry: Registry, login: string): Promise<void> {
   const connection = readConnection();
@@ -205,14 +216,8 @@ await runMain(() =>
       writeFileSync(join(login, 'config.json'), JSON.stringify({ auths: { [registry.hostAddress]: { auth } } }), {
         mode: 0o600,
       });
-      const [first, second] = [join(scratch, 'first'), join(scratch, 'second')];
-      await release(registry, first);
-      await release(registry, second);
-      const [sums, again] = [first, second].map((out) => readFileSync(join(out, 'SHA256SUMS'), 'utf8'));
-      requireThat(sums === again, `two releases of one commit differ:\n${sums}\n${again}`);
-      await progress.step('verify signatures, provenance and SBOMs', () => verify(registry, second, login));
-      await install(registry, login);
-      console.log(readFileSync(join(second, 'release-notes.md'), 'utf8'));
+      if (!process.argv.includes('--install-only')) await releaseTwice(registry, login);
+      if (!process.argv.includes('--no-install')) await install(registry, login);
     },
     () => Promise.resolve(rmSync(scratch, { recursive: true, force: true })),
   ),
