@@ -40,7 +40,12 @@ export async function bundledPackages({ entryPoint, platform }: Bundle): Promise
   return [...new Set(inputs.flatMap((path) => packagePattern.exec(path)?.[0] ?? []))].sort();
 }
 
-const manifestSchema = z.looseObject({ name: z.string(), version: z.string(), license: z.string().default('') });
+const manifestSchema = z.looseObject({
+  name: z.string(),
+  version: z.string(),
+  license: z.string().default(''),
+  repository: z.union([z.string(), z.looseObject({ url: z.string() }).transform(({ url }) => url)]).default('unknown'),
+});
 
 /** Returns the names, licenses and license texts of these packages, each text once. */
 export function licenseTexts(paths: readonly string[]): string {
@@ -48,7 +53,10 @@ export function licenseTexts(paths: readonly string[]): string {
     const folder = join(REPOSITORY_ROOT, path);
     const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
     const file = readdirSync(folder).find((name) => /^(licen[cs]e|copying)/i.test(name));
-    const text = file === undefined ? '' : readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim();
+    const text =
+      file === undefined
+        ? `The package contains no license file. Its source: ${manifest.repository}`
+        : readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim();
     return { title: `${manifest.name} (${manifest.license})`, text };
   });
   const byText = Map.groupBy(packages, ({ text }) => text);
