@@ -47,6 +47,8 @@ COPY tester-client tester-client
 COPY environment-access environment-access
 COPY shell-protocol shell-protocol
 COPY registry-tokens registry-tokens
+COPY waker-protocol waker-protocol
+COPY waker waker
 COPY operator operator
 COPY api api
 COPY --from=panel /app/panel/dist panel/dist

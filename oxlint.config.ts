@@ -12,6 +12,8 @@ const allowedImports: Record<string, string[]> = {
   'environment-access': [],
   'shell-protocol': [],
   'registry-tokens': ['process'],
+  'waker-protocol': [],
+  waker: ['process', 'waker-protocol'],
   operator: [
     'process',
     'fair-queue',
@@ -22,6 +24,7 @@ const allowedImports: Record<string, string[]> = {
     'tester-client',
     'environment-access',
     'registry-tokens',
+    'waker-protocol',
   ],
   api: [
     'process',

@@ -15,6 +15,7 @@ import { Passwords } from './auth/passwords.ts';
 import { Sessions } from './auth/sessions.ts';
 import { Attempts } from './users/attempts.ts';
 import { EnvironmentService } from './environments/environment-service.ts';
+import { settingsChanger } from './environments/environment-settings.ts';
 import { requireQuotaBy } from './environments/group-quota.ts';
 import { TestResultsReader } from './environments/test-results.ts';
 import { GroupService } from './groups/group-service.ts';
@@ -80,6 +81,7 @@ export function createServices(options: AppOptions) {
       ...{ cluster, cache: caches.environments, variables: variables.environments, randomBytes },
     }),
     environments: new EnvironmentService({ cluster, cache: caches.environments, now, randomBytes }),
+    changeSettings: settingsChanger({ cluster, cache: caches.environments }),
     results: new TestResultsReader(cluster, options.tester),
     caps: new AccountCaps({ directory, limits: budgets.account, metrics }),
     memory: memoryBudget(budgets.requestMemoryBytes, registry, metrics),

@@ -160,6 +160,17 @@ export const NOUNS: readonly Noun[] = [
         load: async () => (await import('./commands/overrides.ts')).overrides,
       },
       {
+        usage: 'sleep [env]',
+        summary: 'stop the services until the environment wakes; the contents stay',
+        load: async () => (await env()).sleep,
+      },
+      {
+        usage: 'wake [env]',
+        summary: 'start the services of a sleeping environment',
+        options: [['--wait', 'wait until they run'], ...waiting.slice(1)],
+        load: async () => (await env()).wake,
+      },
+      {
         usage: 'open [env]',
         summary: 'print the address, and open it if standard output is a terminal',
         options: [['--print', 'print only']],

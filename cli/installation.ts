@@ -21,7 +21,7 @@ export interface EnvironmentFilter {
 
 /** A request to an existing environment. */
 export type EnvironmentRequest =
-  | { name: 'build' | 'rebuild' | 'delete' }
+  | { name: 'build' | 'rebuild' | 'delete' | 'sleep' | 'wake' }
   | { name: 'create'; build: boolean; ttl?: number }
   | { name: 'ttl'; ttl: number }
   | { name: 'approve'; commit: string };

@@ -71,7 +71,8 @@ test('pads columns, and writes each row on one line', () => {
 
 describe('settings', () => {
   const settings: RepositorySettingsView = {
-    ...{ variables: [], sshPublicKey: '', autoBuild: true, onRefGone: 'delete', sync: { newestTags: 10 }, forks: {} },
+    ...{ variables: [], sshPublicKey: '', autoBuild: true, onRefGone: 'delete', sync: { newestTags: 10 } },
+    ...{ forks: {}, sleep: {} },
     scheduledRebuild: { mode: 'disabled', hour: '', timeZone: 'UTC' },
     serviceFile: { mode: 'repo', serviceFile: btoa('services: {}') },
     webhook: { url: 'https://x.example', secret: 'the secret', created: true },

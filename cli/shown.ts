@@ -19,7 +19,7 @@ export function shownEnvironments(now: () => number): Shown<ListedEnvironment> {
         title: 'REF',
         value: ({ gitRef }) => (gitRef.type === 'branch' ? gitRef.name : `${gitRef.type} ${gitRef.name}`),
       },
-      { title: 'STATUS', value: ({ status }) => status },
+      { title: 'STATUS', value: ({ status, asleep }) => (asleep === true ? `${status}, asleep` : status) },
       { title: 'HEALTH', value: ({ health }) => health },
       { title: 'SERVICES', value: ({ services: { ready, total } }) => `${ready}/${total}` },
       { title: 'COMMIT', value: ({ commit }) => commit?.slice(0, 8) },

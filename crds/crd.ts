@@ -68,6 +68,7 @@ const sources: CrdSource[] = [
       { name: 'Ref', type: 'string', jsonPath: '.spec.gitRef.name' },
       { name: 'URL', type: 'string', jsonPath: '.status.webURL' },
       ready,
+      { name: 'Asleep', type: 'string', jsonPath: '.status.conditions[?(@.type=="Asleep")].status' },
       age,
       { name: 'Ref type', type: 'string', jsonPath: '.spec.gitRef.type', priority: 1 },
       { name: 'Repository', type: 'string', jsonPath: '.spec.repository', priority: 1 },

@@ -9,6 +9,7 @@ import { includedCommitSchema, includedRepositorySchema } from './included-repos
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
 import { overridingVariablesSchema, secretKeyRefSchema } from './variable.ts';
+import { sleepSettingsSchema, sleepStatusSchema } from './sleep.ts';
 
 /** The environment states of the REST API. */
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
@@ -89,6 +90,7 @@ export const environmentSpecSchema = z.object({
     }),
   ...accessFields("the Repository's"),
   overrides: overridesSchema.optional(),
+  sleep: sleepSettingsSchema.optional(),
   suspend: z.boolean().optional().meta({
     description:
       'Suspends reconciliation, except deletion: deployed services keep running, requests and the TTL are deferred.',
@@ -278,6 +280,7 @@ export const environmentStatusSchema = z.object({
     .optional()
     .meta({ description: "The repository's scheduled rebuild, if it includes this environment." }),
   expiresAt: time.optional().meta({ description: 'When the time to live of the contents ends.' }),
+  sleep: sleepStatusSchema.optional().meta({ description: 'Whether it sleeps; absent until it first does.' }),
   handledRequests: handledRequestsSchema
     .optional()
     .meta({ description: 'Values of the last handled one-off requests, by name.' }),

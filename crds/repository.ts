@@ -14,6 +14,7 @@ import {
   workspacehostSourceSchema,
 } from './repository-source.ts';
 import { reusableLabelSchema } from './reusable-environment.ts';
+import { sleepSettingsSchema } from './sleep.ts';
 import { syncRulesSchema } from './sync-rules.ts';
 import { isTimeZone } from './time-zone.ts';
 import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
@@ -200,6 +201,7 @@ export const repositorySpecSchema = z
     scheduledRebuild: scheduledRebuildSchema.optional(),
     ...accessFields("the chart's `environments.access.default`"),
     reusable: reusableSettingsSchema.optional(),
+    sleep: sleepSettingsSchema.optional(),
   })
   .meta({
     'x-kubernetes-validations': [

@@ -7,7 +7,7 @@ import { ANNOTATIONS } from './labels.ts';
  * the one the status records as handled is a new request. `<RFC 3339 time>/<id>` orders requests among themselves; a
  * ttl request ends in `/<seconds>`.
  */
-export const REQUESTS = ['create', 'delete', 'build', 'rebuild', 'ttl'] as const;
+export const REQUESTS = ['create', 'delete', 'build', 'rebuild', 'ttl', 'sleep', 'wake'] as const;
 export type RequestName = (typeof REQUESTS)[number];
 
 /** Request to synchronize a Repository with the Git host's refs. */
@@ -35,6 +35,8 @@ export const handledRequestsSchema = z.object({
   build: z.string().optional().meta({ description: 'Value of the last handled request to build.' }),
   rebuild: z.string().optional().meta({ description: 'Value of the last handled request to rebuild.' }),
   ttl: z.string().optional().meta({ description: 'Value of the last handled request to change the time to live.' }),
+  sleep: z.string().optional().meta({ description: 'Value of the last handled request to sleep.' }),
+  wake: z.string().optional().meta({ description: 'Value of the last handled request to wake.' }),
 });
 export type HandledRequests = z.infer<typeof handledRequestsSchema>;
 

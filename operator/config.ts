@@ -87,6 +87,8 @@ const configSchema = z.strictObject({
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),
   }),
+  /** Absent if the installation has no waker. */
+  waker: z.strictObject({ podLabels: z.record(z.string(), z.string()) }).optional(),
   /** Egress that the policies of environments permit. */
   egress: z
     .strictObject({
@@ -208,6 +210,8 @@ const configSchema = z.strictObject({
     imageDeadlineSeconds: z.int().min(1).default(1800),
     /** Maximum number of environments with contents in groups that set no limit. */
     maxPerGroup: z.int().min(1).default(200),
+    /** After how many seconds without a visit environments sleep that set nothing; 0 is never. */
+    sleepAfterSeconds: z.int().min(0).default(0),
     quota: quantities,
     /** ResourceQuota of a group's published volumes. */
     reusableQuota: quantities.default({}),
@@ -252,6 +256,7 @@ const secretsSchema = z.object({
   /** URL of the tester; absent if tests are disabled. */
   TESTER_URL: httpUrl.transform((text) => new URL(text)).optional(),
   TESTER_TOKEN_FILE: z.string().default('/etc/coppice-tester/token'),
+  WAKER_KEY_FILE: z.string().default('/etc/coppice-waker/key'),
 });
 export type OperatorSecrets = z.infer<typeof secretsSchema>;
 

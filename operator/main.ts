@@ -39,7 +39,8 @@ const redis = connectRedis(redisAddress, logger);
 redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(redisAddress, logger);
 const usesGateways = config.ingress.parentRefs.length > 0;
-const caches = operatorCaches(client, config.builder.namespace, logger, metrics, { usesGateways });
+const { systemNamespace } = config;
+const caches = operatorCaches(client, config.builder.namespace, logger, metrics, { usesGateways, systemNamespace });
 const informers = Object.values(caches);
 
 const elector = new LeaderElector({
@@ -66,7 +67,7 @@ const events = new EventRecorder({
 });
 const registryAccess = createRegistryAccess(config, secrets, client, logger);
 const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, logger };
-const { controllers, logs } = createControllers(context);
+const { controllers, logs, wakers } = createControllers(context);
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
@@ -79,6 +80,7 @@ const health = new HealthServer({
 async function stop(): Promise<void> {
   await Promise.all(controllers.map((controller) => controller.stop()));
   logs.stopAll();
+  wakers?.stop();
   runtimeLogs.stop();
   await events.stop();
   await elector.stop();
@@ -103,5 +105,6 @@ if (await elector.acquire()) {
   observeRepositories(caches.repositories, metrics.registry);
   observeBuilders(caches, metrics.registry, Date.now);
   runtimeLogs.start(subscriber);
+  wakers?.start();
   await Promise.all(controllers.map((controller) => controller.start()));
 }

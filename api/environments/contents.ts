@@ -80,3 +80,10 @@ function requestedTtl(environment: EnvironmentViewInput): { seconds: number; at:
 export function currentBuild(environment: EnvironmentViewInput): number | undefined {
   return awaitsBuild(environment) ? undefined : environment.status?.build?.number;
 }
+
+/** Returns whether its services are stopped, or will be once all requests are handled. */
+export function isAsleep(environment: EnvironmentViewInput): boolean {
+  if (stateOf(environment) !== 'built' && stateOf(environment) !== 'building') return false;
+  const decisive = pending(environment).findLast(({ name }) => name === 'sleep' || name === 'wake');
+  return decisive ? decisive.name === 'sleep' : environment.status?.sleep?.asleep === true;
+}

@@ -1,13 +1,13 @@
 import type { Environment } from '../../crds/environment.ts';
 import { conditionThat, problemOf, shortened, type Health, type Problem } from '../http/health-view.ts';
-import { wantsContents } from './contents.ts';
+import { isAsleep, wantsContents } from './contents.ts';
 import { shownStatus } from './shown-status.ts';
 
 type HealthInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
 /** Reasons of Reconciling while the operator works; any other is something that it waits for. */
 const inProgress = new Set([
-  ...['Creating', 'BuildPending', 'Building', 'CollectingLogs', 'RemovingContents', 'Queued'],
+  ...['Creating', 'BuildPending', 'Building', 'CollectingLogs', 'RemovingContents', 'Queued', 'Waking'],
   ...['StartingBuilder', 'WaitingForBuilder'],
 ]);
 
@@ -29,6 +29,7 @@ export function environmentHealth(environment: HealthInput): { health: Health; p
     return { health, problem: withService(environment, problemOf(reconciling)) };
   }
   if (shown === 'building' || reconciling) return { health: 'progressing' };
+  if (isAsleep(environment)) return { health: 'inactive' };
   if (shown !== 'built')
     return { health: wantsContents(environment) && shown === 'empty' ? 'progressing' : 'inactive' };
   const unready = environment.status?.services?.some(({ ready }) => !ready) === true;

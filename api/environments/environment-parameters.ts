@@ -1,7 +1,19 @@
 import { z } from 'zod';
 import { gitRefSchema } from '../../crds/git-ref.ts';
 import { COMMIT_PATTERN } from '../../crds/requests.ts';
+import { MAX_IDLE_SECONDS, WAKE_ON, workingHoursSchema } from '../../crds/sleep.ts';
 import { booleanField, integerField, nameField } from '../http/parse.ts';
+
+/** Changes when environments sleep; null removes a setting. */
+export const changeSleepSchema = z.object({
+  afterSeconds: integerField(0, MAX_IDLE_SECONDS).nullable().optional(),
+  workingHours: workingHoursSchema.nullable().optional().meta({ description: 'null: none.' }),
+  wakeOn: z
+    .enum(WAKE_ON, { error: `must be one of ${WAKE_ON.join(', ')}` })
+    .nullable()
+    .optional(),
+  wakeOnCommit: booleanField.nullable().optional(),
+});
 
 /** Ten years, also the limit in the CRD. */
 export const MAX_TTL_SECONDS = 10 * 365 * 24 * 3600;
@@ -36,6 +48,14 @@ export const approveSchema = z.object({
     .regex(COMMIT_PATTERN, { error: 'must be the whole commit ID, in lower case: several commits can have one prefix' })
     .meta({ description: 'The commit that waits: `approval.waitingCommit` of the environment.' }),
 });
+
+/** Body of POST /api/environment/{id}/settings, a partial merge; null removes a setting. */
+export const changeEnvironmentSettingsSchema = z
+  .object({ sleep: changeSleepSchema.optional() })
+  .refine(({ sleep }) => sleep !== undefined, { error: 'needs sleep' })
+  // For the OpenAPI document, which cannot express the refinement.
+  .meta({ minProperties: 1 });
+export type ChangeEnvironmentSettings = z.infer<typeof changeEnvironmentSettingsSchema>;
 
 /** Query of the log stream (extension), to resume after a broken connection. */
 export const logQuerySchema = z.object({

@@ -171,6 +171,14 @@ export class EnvironmentService {
     return written;
   }
 
+  /** Requests that the services stop, or start. @throws Conflict unless a build is deployed */
+  async setAsleep(environment: Environment, isAsleep: boolean): Promise<Environment> {
+    if (!environment.status?.deployed || !wantsContents(environment)) {
+      throw new Conflict('no build of the environment is deployed, so nothing runs in it. POST …/build builds it');
+    }
+    return this.#request(environment, [isAsleep ? 'sleep' : 'wake']);
+  }
+
   /** Requests a build when a created environment is first read. */
   async buildOnRead(environment: Environment): Promise<Environment> {
     return readStartsBuild(environment) && !isBeingDeleted(environment)

@@ -35,6 +35,7 @@ const fresh = {
   builtAt: 0,
   buildAt: 0,
   size: 0,
+  settings: { sleep: {} },
   services: [],
   conditions: [],
 };

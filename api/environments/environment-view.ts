@@ -8,6 +8,7 @@ import { GIT_REF_TYPES } from '../../crds/git-ref.ts';
 import type { Group } from '../../crds/group.ts';
 import { formatId, type ResourceId } from '../../crds/ids.ts';
 import { environmentHost } from '../../crds/environment-address.ts';
+import { SLEEP_REASONS, sleepSettingsSchema } from '../../crds/sleep.ts';
 import {
   acceptedRequestSchema,
   buildViewSchema,
@@ -15,7 +16,7 @@ import {
   secondsBetween,
   type AcceptedRequest,
 } from './build-view.ts';
-import { expiryOf, pending, ttlOf } from './contents.ts';
+import { expiryOf, isAsleep, pending, ttlOf } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
 import { includedViews, includedViewSchema } from './included-view.ts';
 import { shownStatus } from './shown-status.ts';
@@ -49,6 +50,10 @@ const commit = z.string().optional().meta({
 });
 const builtAt = unixSeconds('When the last build finished');
 
+export const asleepField = z.literal(true).optional().meta({
+  description: 'Extension: its services are stopped until it wakes; its contents stay. Otherwise omitted.',
+});
+
 /** An environment, as GET /api/environment/{id} returns it. */
 export const environmentViewSchema = z
   .object({
@@ -61,6 +66,17 @@ export const environmentViewSchema = z
     status,
     health: healthSchema,
     problem: problemSchema.optional(),
+    asleep: asleepField,
+    sleep: z
+      .object({
+        since: z.int().meta({ description: 'When it fell asleep, or was last kept awake, in Unix seconds.' }),
+        reason: z.enum(SLEEP_REASONS).meta({ description: 'What put it to sleep, or woke it.' }),
+      })
+      .optional()
+      .meta({ description: 'Extension: why it sleeps or was woken; absent until it first sleeps.' }),
+    settings: z
+      .object({ sleep: sleepSettingsSchema })
+      .meta({ description: 'Extension: settings of the environment that replace those of its repository.' }),
     fromFork: z.boolean().optional().meta({
       description: 'Extension: whether the commits of the pull request come from another repository.',
     }),
@@ -205,6 +221,7 @@ export function environmentHead(environment: Environment, group: string) {
     status: shownStatus(environment),
     health,
     ...(problem && { problem }),
+    ...(isAsleep(environment) && { asleep: true as const }),
   };
 }
 
@@ -233,6 +250,8 @@ export function environmentView(
   const requests = pending(environment).map(({ name, value }) => ({ name, id: value }));
   return {
     ...environmentHead(environment, group.metadata.name),
+    ...(status?.sleep && { sleep: { since: unixSecondsOf(status.sleep.since), reason: status.sleep.reason } }),
+    settings: { sleep: spec.sleep ?? {} },
     ...(status?.fromFork !== undefined && { fromFork: status.fromFork }),
     ...(status?.approval && { approval: approvalView(status.approval) }),
     ...(nextRebuild !== undefined && { nextRebuildAt: unixSecondsOf(nextRebuild) }),

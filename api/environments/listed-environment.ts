@@ -4,7 +4,7 @@ import { idOf } from '../../crds/ids.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { buildViewSchema, currentBuildView, type BuildView } from './build-view.ts';
 import { expiryOf } from './contents.ts';
-import { environmentCommit, environmentHead, gitRefViewSchema } from './environment-view.ts';
+import { asleepField, environmentCommit, environmentHead, gitRefViewSchema } from './environment-view.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Longest message of a build in a list. */
@@ -22,6 +22,7 @@ export const listedEnvironmentSchema = z
     status: z.enum(ENVIRONMENT_STATES).meta({ description: 'As in the environment itself.' }),
     health: healthSchema,
     problem: problemSchema.optional(),
+    asleep: asleepField,
     weburl: z.string().optional(),
     commit: z.string().optional(),
     author: z.string().optional().meta({ description: 'Author of the commit.' }),

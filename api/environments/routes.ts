@@ -4,16 +4,25 @@ import { permits } from '../auth/access.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
+import { APPLIED_BY_OTHERS } from '../cluster/ownership.ts';
 import { isCrossOrigin } from '../auth/origin.ts';
 import { acceptedRequest } from './build-view.ts';
-import { approveSchema, createContentsSchema, readSchema, ttlSchema } from './environment-parameters.ts';
+import {
+  approveSchema,
+  changeEnvironmentSettingsSchema,
+  createContentsSchema,
+  readSchema,
+  ttlSchema,
+} from './environment-parameters.ts';
 import type { EnvironmentService } from './environment-service.ts';
+import type { settingsChanger } from './environment-settings.ts';
 import type { RequireQuota } from './group-quota.ts';
 import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
 
 export interface EnvironmentRoutesOptions {
   directory: Directory;
   environments: EnvironmentService;
+  changeSettings: ReturnType<typeof settingsChanger>;
   requireQuota: RequireQuota;
   webAddress: WebAddress;
   /** Origin of this API, as browsers see it: `https://coppice.example.com`. */
@@ -21,7 +30,7 @@ export interface EnvironmentRoutesOptions {
 }
 
 export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[] {
-  const { directory, environments, requireQuota, webAddress, ownOrigin } = options;
+  const { directory, environments, changeSettings, requireQuota, webAddress, ownOrigin } = options;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);
@@ -147,6 +156,32 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
         const { email: who } = caller.user;
         return view(target, (environment) => environments.approve(environment, { commit, who }));
       },
+    }),
+    ...[true, false].map((isAsleep) =>
+      endpoint({
+        method: 'post',
+        path: `${path}/${isAsleep ? 'sleep' : 'wake'}`,
+        summary: isAsleep ? 'Stops the services; the contents stay' : 'Starts the services, or keeps them awake',
+        find,
+        writes: true,
+        needs: 'operate',
+        status: 202,
+        answer: environmentViewSchema,
+        also: { 409: 'No build of the environment is deployed.' },
+        run: ({ target }) => view(target, (environment) => environments.setAsleep(environment, isAsleep)),
+      }),
+    ),
+    endpoint({
+      method: 'post',
+      path: `${path}/settings`,
+      summary: "Changes the environment's own settings, which replace those of its repository",
+      description: 'Settings that the request does not have are unchanged; null removes one.',
+      find,
+      writes: true,
+      body: changeEnvironmentSettingsSchema,
+      answer: environmentViewSchema,
+      also: { 409: APPLIED_BY_OTHERS },
+      run: ({ target, body }) => view(target, (environment) => changeSettings(environment, body)),
     }),
   ];
 }

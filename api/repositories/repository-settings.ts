@@ -10,8 +10,9 @@ import {
 } from '../../crds/repository.ts';
 import { ACCESS_MODES } from '../../crds/access.ts';
 import { syncRulesSchema } from '../../crds/sync-rules.ts';
+import { sleepSettingsSchema } from '../../crds/sleep.ts';
 import { isTimeZone } from '../../crds/time-zone.ts';
-import { MAX_TTL_SECONDS } from '../environments/environment-parameters.ts';
+import { changeSleepSchema, MAX_TTL_SECONDS } from '../environments/environment-parameters.ts';
 import { accessChange } from '../environment-access/access-settings.ts';
 import { booleanField, encodedTextField, integerField } from '../http/parse.ts';
 import type { ServiceFileTexts } from './service-file-texts.ts';
@@ -97,6 +98,7 @@ export const repositorySettingsViewSchema = z
       .literal(true)
       .optional()
       .meta({ description: 'Extension: there is a password for `access: password`; otherwise omitted.' }),
+    sleep: sleepSettingsSchema.meta({ description: 'Extension: when environments sleep.' }),
     webhook: webhookViewSchema
       .optional()
       .meta({ description: 'Extension; absent until the operator has created its secret.' }),
@@ -136,6 +138,7 @@ export function repositorySettingsView(
       ...(spec.forks?.approval !== undefined && { approval: spec.forks.approval }),
       ...(spec.forks?.canInclude === true && { canInclude: true as const }),
     },
+    sleep: spec.sleep ?? {},
     ...(spec.reusable !== undefined && spec.reusable.length > 0 && { reusable: spec.reusable }),
     ...(spec.access !== undefined && { access: spec.access }),
     ...(spec.accessPassword && { hasAccessPassword: true as const }),
@@ -192,10 +195,11 @@ export const changeSettingsSchema = z
       .optional(),
     reusable: reusableSettingsSchema.optional(),
     ...accessChange,
+    sleep: changeSleepSchema.optional(),
   })
   .refine((settings) => Object.values<unknown>(settings).some((value) => value !== undefined), {
     error:
-      'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable, access and accessPassword',
+      'needs one of environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable, access, accessPassword and sleep',
   })
   // For the OpenAPI document, which cannot express the refinement.
   .meta({ minProperties: 1 });
@@ -206,7 +210,7 @@ export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
  * @param contentFrom reference to the stored service file: null if it is empty, absent if it does not change
  */
 export function settingsPatch(
-  { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable }: ChangeSettings,
+  { environmentTTL, scheduledRebuild, serviceFile, sync, autoBuild, onRefGone, forks, reusable, sleep }: ChangeSettings,
   contentFrom?: object | null,
 ): Record<string, unknown> {
   return {
@@ -215,6 +219,7 @@ export function settingsPatch(
     ...(onRefGone !== undefined && { onRefGone }),
     ...(forks !== undefined && { forks }),
     ...(reusable !== undefined && { reusable }),
+    ...(sleep !== undefined && { sleep }),
     ...(environmentTTL !== undefined && { environmentTTLSeconds: environmentTTL }),
     ...(scheduledRebuild && {
       scheduledRebuild: { ...scheduledRebuild, ...(scheduledRebuild.hour === '' && { hour: null }) },

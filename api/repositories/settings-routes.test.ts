@@ -29,6 +29,7 @@ const defaults = {
   autoBuild: true,
   onRefGone: 'delete',
   forks: {},
+  sleep: {},
 };
 
 test('returns defaults if no settings were made', async () => {

@@ -92,6 +92,10 @@ export const ROUTES: Route[] = [
   // It has no web address.
   { method: 'post', path: '/api/environment/acme.shop-main/share', status: 409 },
   { method: 'post', path: '/api/access/login', body: VISIT_BODY, status: 200 },
+  // Nothing is deployed.
+  { method: 'post', path: '/api/environment/acme.shop-main/sleep', status: 409 },
+  { method: 'post', path: '/api/environment/acme.shop-main/wake', status: 409 },
+  { method: 'post', path: '/api/environment/acme.shop-main/settings', body: { sleep: {} }, status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/tests', status: 200 },
   // Nothing is deployed.
   { method: 'post', path: '/api/environment/acme.shop-main/tests', status: 409 },
@@ -129,6 +133,8 @@ export const OPERATED = [
   'post /api/environment/acme.shop-main/rebuild',
   'post /api/environment/acme.shop-main/ttl',
   'post /api/environment/acme.shop-main/approve',
+  'post /api/environment/acme.shop-main/sleep',
+  'post /api/environment/acme.shop-main/wake',
   'post /api/environment/acme.shop-main/tests',
   'post /api/environment/acme.shop-main/share',
   'delete /api/repository/acme.shop/reusable/base',

@@ -186,6 +186,8 @@ const endpoints: Readonly<Record<EnvironmentRequest['name'], readonly [method: M
   delete: ['DELETE', ''],
   ttl: ['POST', '/ttl'],
   approve: ['POST', '/approve'],
+  sleep: ['POST', '/sleep'],
+  wake: ['POST', '/wake'],
 };
 
 /** Returns a signal for Ctrl-C and SIGTERM, which end a command that otherwise runs forever. */

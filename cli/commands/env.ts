@@ -213,6 +213,17 @@ async function untilEmpty(session: Session, id: string): Promise<void> {
   }
 }
 
+export const sleep: Run = async (session, [name]) => {
+  const { id } = await send(session, name, { name: 'sleep' });
+  await printEnvironment(session, id);
+};
+
+export const wake: Run = async (session, [name]) => {
+  const { id } = await send(session, name, { name: 'wake' });
+  if (session.given.flag('wait')) await waitForState(session, id, 'healthy');
+  await printEnvironment(session, id);
+};
+
 /** Sets the time to live, or shows it if no duration is given. */
 export const ttl: Run = async (session, [first, second]) => {
   // Only ids contain a dot. Any other single argument is the duration, for the checkout's environment.

@@ -156,7 +156,8 @@ export class KubectlInstallation implements Installation {
       const environment = await this.#objects.environment(id);
       const changed = await this.#change(environment, request);
       const name = request.name === 'create' && request.build ? 'build' : request.name;
-      return viewOf(changed, name === 'ttl' || name === 'approve' ? undefined : acceptedRequest(changed, name));
+      const startsNoBuild = name === 'ttl' || name === 'approve' || name === 'sleep' || name === 'wake';
+      return viewOf(changed, startsNoBuild ? undefined : acceptedRequest(changed, name));
     });
   }
 
@@ -170,6 +171,9 @@ export class KubectlInstallation implements Installation {
         return this.#service.createContents(environment, request);
       case 'delete':
         return this.#service.deleteContents(environment);
+      case 'sleep':
+      case 'wake':
+        return this.#service.setAsleep(environment, request.name === 'sleep');
       case 'ttl':
         return this.#service.setTtl(environment, request.ttl);
       case 'approve':

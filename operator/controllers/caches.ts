@@ -12,6 +12,7 @@ import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import {
   Deployment,
+  EndpointSlice,
   HttpRoute,
   Ingress,
   Job,
@@ -29,7 +30,12 @@ import {
 import { ENVIRONMENT_INDEXES } from '../shared/environment-keys.ts';
 import { ISOLATION_TYPES, reduced, type IsolationKind, type ObjectState } from '../services/isolation/object-state.ts';
 import { isMadeByCoppice, withAppliers } from '../../crds/ownership.ts';
+import { WATCHER_NAME } from '../services/objects/connection-watcher.ts';
+import { SLICE_LABELS, SLICE_MANAGER } from '../services/objects/waker-slices.ts';
 import { hostsOf } from '../services/rollout/taken-hosts.ts';
+
+/** Selects the waker's pods in the release's namespace; the chart sets it. */
+const WAKER_SELECTOR = 'app.kubernetes.io/name=coppice-waker';
 
 interface Selection<T> {
   labelSelector?: string;
@@ -51,7 +57,10 @@ export function operatorCaches(
   builderNamespace: string,
   logger: Logger,
   metrics: RuntimeMetrics,
-  { usesGateways = false }: { usesGateways?: boolean } = {},
+  {
+    usesGateways = false,
+    systemNamespace = 'coppice-system',
+  }: { usesGateways?: boolean; systemNamespace?: string } = {},
 ) {
   function informer<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -109,12 +118,24 @@ export function operatorCaches(
       labelSelector: LABELS.moving,
       indexes: { moving: ({ metadata }) => [metadata.labels?.[LABELS.moving] ?? ''] },
     }),
-    pods: informer(Pod, own),
+    pods: informer(Pod, { ...own, transform: withoutWatcher }),
+    /** Those that put the waker behind Services. Kubernetes' own have the labels of their Service, and another manager. */
+    endpointSlices: informer(EndpointSlice, {
+      labelSelector: `${own.labelSelector},${SLICE_LABELS.managedBy}=${SLICE_MANAGER}`,
+    }),
+    wakerPods: informer(Pod, { namespace: systemNamespace, labelSelector: WAKER_SELECTOR }),
     /** Only Secrets of the builders' namespace: Secrets of other namespaces contain users' data. */
     builderSecrets: informer(Secret, { ...own, namespace: builderNamespace }),
   };
 }
 export type OperatorCaches = ReturnType<typeof operatorCaches>;
+
+/** Returns the pod without the state of the container that lists its connections, which is not part of its service. */
+function withoutWatcher(pod: Pod): Pod {
+  const statuses = pod.status?.containerStatuses;
+  if (!statuses?.some(({ name }) => name === WATCHER_NAME)) return pod;
+  return { ...pod, status: { ...pod.status, containerStatuses: statuses.filter(({ name }) => name !== WATCHER_NAME) } };
+}
 
 /** Index function of the namespaces for `environments`. */
 function groupOfEnvironment(namespace: Namespace): string[] {

@@ -13,6 +13,8 @@ import type { OwnRegistryAccess } from '../images/registry/own-access.ts';
 import type { Registries } from '../images/registry/registries.ts';
 import type { AccessKeys } from '../services/access/access-keys.ts';
 import type { TokenSecrets } from '../images/registry/token-secrets.ts';
+import type { VisitLog } from '../kinds/environment/lifecycle/visit-log.ts';
+import type { WakerBoard } from '../services/front/waker-board.ts';
 import type { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
 import type { Source } from '../source/git/source.ts';
 
@@ -36,6 +38,10 @@ export interface OperatorContext {
   accessKeys: Pick<AccessKeys, 'reconcile' | 'keys'>;
   /** Access to Coppice's own registry. */
   access: OwnRegistryAccess;
+  /** What the wakers are to know. */
+  board: WakerBoard;
+  /** The visits that the wakers have reported. */
+  visits: VisitLog;
   tokenSecrets?: Pick<TokenSecrets, 'reconcile'>;
   metrics: RuntimeMetrics;
   events: Pick<EventRecorder, 'record'>;

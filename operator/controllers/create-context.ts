@@ -10,6 +10,8 @@ import { SshKeys } from '../source/hosts/ssh-keys.ts';
 import type { OperatorContext } from './context.ts';
 import { createRegistries } from '../images/registry/registries.ts';
 import { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
+import { VisitLog } from '../kinds/environment/lifecycle/visit-log.ts';
+import { WakerBoard } from '../services/front/waker-board.ts';
 import { HashKey } from '../shared/hash-key.ts';
 import { AccessKeys } from '../services/access/access-keys.ts';
 import { addressGuard } from '../source/network/addresses.ts';
@@ -27,6 +29,8 @@ export type GivenContext = Omit<
   | 'accessKeys'
   | 'hashKey'
   | 'flows'
+  | 'board'
+  | 'visits'
   | 'now'
 >;
 
@@ -56,6 +60,8 @@ export function createContext(given: GivenContext): OperatorContext {
     source,
     flows,
     hosts,
+    board: new WakerBoard(),
+    visits: new VisitLog(),
     configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts, config.sources),
     registries: createRegistries(config, given.access.login),
     revisions: new RevisionStore(client),

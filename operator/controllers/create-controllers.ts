@@ -15,9 +15,15 @@ import { repositoryController } from './repository.ts';
 import { lostVolumeController, reusableController } from './reusable.ts';
 import { sizesController } from './sizes.ts';
 import { testsController } from './tests.ts';
+import { createWakerLinks } from './wakers.ts';
+import type { WakerLinks } from '../services/front/waker-links.ts';
 
 /** Creates all controllers; each one's file lists its watches, its workers and its dependencies. */
-export function createControllers(given: GivenContext): { controllers: Controller[]; logs: LogSessions } {
+export function createControllers(given: GivenContext): {
+  controllers: Controller[];
+  logs: LogSessions;
+  wakers: WakerLinks | undefined;
+} {
   const parts = createContext(given);
   const enqueue = (environmentKey: string) => environments.controller.enqueue(environmentKey);
   const builders = builderController(parts, enqueue);
@@ -44,5 +50,5 @@ export function createControllers(given: GivenContext): { controllers: Controlle
     accessKeyController(parts),
     ...registryKeyController(parts),
   ];
-  return { controllers, logs: environments.logs };
+  return { controllers, logs: environments.logs, wakers: createWakerLinks(parts, enqueue) };
 }

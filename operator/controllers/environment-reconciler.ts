@@ -33,6 +33,10 @@ import {
 } from '../kinds/environment/namespace/environment-namespace.ts';
 import { Decisions } from '../kinds/environment/lifecycle/decisions.ts';
 import type { IsolationSettings } from '../services/isolation/isolation-objects.ts';
+import { Sleeping } from '../kinds/environment/lifecycle/sleeping.ts';
+import { sleepSettings, visitsOf } from '../kinds/environment/lifecycle/sleep-settings.ts';
+import { OpenConnections } from '../services/front/open-connections.ts';
+import { isReady } from '../services/front/ready-pods.ts';
 import { KeepRunning } from '../kinds/environment/services/keep-running.ts';
 import { Masking } from '../kinds/environment/status/masking.ts';
 import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
@@ -45,6 +49,7 @@ import { EnvironmentReconciler } from '../kinds/environment/reconciler.ts';
 import { Removal } from '../kinds/environment/lifecycle/removal.ts';
 import { RestrictAccess } from '../kinds/environment/services/restrict-access.ts';
 import { Seeding } from '../kinds/environment/volumes/seeding.ts';
+import { WakerReports } from '../kinds/environment/services/waker-reports.ts';
 import { Services } from '../kinds/environment/services/services.ts';
 import { SetUp } from '../kinds/environment/services/set-up.ts';
 import { ownPart } from '../kinds/environment/status/status-parts.ts';
@@ -86,7 +91,13 @@ export function createEnvironmentReconciler(
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
   const masking = new Masking(planner);
   const workloads = new WorkloadSet(client, applier, caches, workloadSettings(context));
-  const services = new Services(workloads, registry, masking);
+  const settingsOf = sleepSettings({ configurations, afterSeconds: environments.sleepAfterSeconds });
+  const watches = config.waker !== undefined;
+  const wakers = new WakerReports({ board: context.board, settingsOf, apiUrl: config.apiUrl });
+  const services = new Services({
+    ...{ workloads, registry, masking, wakers },
+    visitsOf: (scope) => (watches ? visitsOf(scope, settingsOf(scope)) : undefined),
+  });
   const statuses = new EnvironmentStatuses(
     new StatusWriter<Environment>(client, ENVIRONMENT, caches.environments, ownPart),
   );
@@ -147,6 +158,12 @@ export function createEnvironmentReconciler(
       removal: new Removal(client, caches.environments),
       reusables,
     }),
+    sleeping: new Sleeping({
+      ...{ settingsOf, publishing, visits: context.visits },
+      connections: new OpenConnections({ client, pods: caches.pods, logger: context.logger }),
+      hasWaker: () => caches.wakerPods.list().some(isReady),
+    }),
+    wakers,
     statuses,
     now,
   });
@@ -252,9 +269,10 @@ function createImageBuilds(context: OperatorContext, builders: BuilderPool, queu
 }
 
 function workloadSettings({ config }: OperatorContext): WorkloadSettings {
-  const { environmentsUrl, ingress, environments } = config;
+  const { environmentsUrl, ingress, environments, builder, waker: enabled, systemNamespace: namespace } = config;
+  const waker = enabled && { namespace, podLabels: enabled.podLabels, image: builder.cloneImage };
   const { volumes, jobDeadlineSeconds, defaultRequests, defaultLimits, scheduling } = environments;
-  return { environmentsUrl, ingress, scheduling, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
+  return { environmentsUrl, ingress, waker, scheduling, volumes, jobDeadlineSeconds, defaultRequests, defaultLimits };
 }
 
 function isolationSettings({ config }: OperatorContext): IsolationSettings {

@@ -14,6 +14,7 @@ import type { OperatorContext } from './context.ts';
 import { REUSABLE_ANNOTATIONS } from '../kinds/reusable/names.ts';
 import type { Reusables } from '../kinds/reusable/reusables.ts';
 import { createController } from './controller.ts';
+import { isReady } from '../services/front/ready-pods.ts';
 import { createEnvironmentReconciler } from './environment-reconciler.ts';
 import { isSameOwner, isSameRevision, isStatusOnly } from '../shared/watch-filters.ts';
 
@@ -80,9 +81,16 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
       if (namespace && namespace.metadata.deletionTimestamp === undefined) enqueueOwner(namespace);
     });
   }
-  const { deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies } = caches;
+  caches.wakerPods.addHandler((type, pod, old) => {
+    if (type === 'updated' && old && isReady(pod) === isReady(old)) return;
+    for (const one of environments.list()) {
+      const { asleep, watchedSince } = one.status?.sleep ?? {};
+      if (asleep === true || watchedSince !== undefined) controller.enqueue(keyOf(one));
+    }
+  });
+  const { deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies, endpointSlices } = caches;
   const published = [ingresses, ...(caches.httpRoutes ? [caches.httpRoutes] : [])];
-  const owned = [deployments, services, ...published, jobs, volumeClaims, pods, networkPolicies];
+  const owned = [deployments, services, ...published, jobs, volumeClaims, pods, networkPolicies, endpointSlices];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => enqueueOwner(object));
   }

@@ -36,7 +36,11 @@ function watchForSizes(
   environments.addHandler((type, environment, old) => {
     const { deployed, volumes } = environment.status ?? {};
     if (type === 'deleted' || deployed?.number === volumes?.build) return;
-    if (old?.status?.deployed?.number !== deployed?.number || type === 'added') controller.enqueue(keyOf(environment));
+    const isAsleep = environment.status?.sleep?.asleep === true;
+    if (isAsleep) return;
+    const woke = old?.status?.sleep?.asleep === true;
+    if (woke || old?.status?.deployed?.number !== deployed?.number || type === 'added')
+      controller.enqueue(keyOf(environment));
   });
   for (const cache of [jobs, pods] as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((type, object) => {

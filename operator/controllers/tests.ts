@@ -31,11 +31,12 @@ export function testsController(context: OperatorContext): Controller {
   });
   const flowOf = (key: string) => flows.ofEnvironment(key);
   const controller = createController(context, { name: 'tests', reconciler, workers: 4, flowOf });
-  // Requeues when another build is deployed, when tests are requested again, and at a start of the operator while tests
-  // are running.
+  // Requeues when another build is deployed, when tests are requested again, when the environment wakes, and at a start of
+  // the operator while tests are running.
   environments.addHandler((type, environment, old) => {
     if (type === 'deleted' || !needsReconcile(environment)) return;
-    if (!old || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
+    const woke = old?.status?.sleep?.asleep === true && environment.status?.sleep?.asleep === false;
+    if (!old || woke || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
   });
   return controller;
 }

@@ -3,10 +3,18 @@ import type { Health, Status } from '../api/items.ts';
 /** The state that a badge shows, with a word, an icon and a colour: the environment's state, or its problem. */
 export type ShownState = 'built' | 'building' | 'created' | 'empty' | 'failed' | 'degraded' | 'asleep';
 
+interface ShownInput {
+  status: Status;
+  health?: Health | undefined;
+  asleep?: true | undefined;
+}
+
 /** Returns the state that an environment's badge shows. */
-export function shownState({ status, health }: { status: Status; health?: Health | undefined }): ShownState {
+export function shownState({ status, health, asleep }: ShownInput): ShownState {
   if (status === 'building') return 'building';
-  if (health === 'failed' || health === 'degraded') return health;
+  if (health === 'failed') return health;
+  if (asleep === true) return 'asleep';
+  if (health === 'degraded') return health;
   return status;
 }
 

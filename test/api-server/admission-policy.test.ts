@@ -5,7 +5,18 @@ import { apiVersionOf, type KubernetesObject, type ResourceType } from '../../ku
 import { AdmissionPolicies, fixture, rendered, volumeOf } from './admission-policies.ts';
 import { operatorObjects } from './operator-objects.ts';
 
-const { ConfigMap, Deployment, Ingress, Namespace, PersistentVolume, Pod, RoleBinding, Secret, Service } = types;
+const {
+  ConfigMap,
+  Deployment,
+  EndpointSlice,
+  Ingress,
+  Namespace,
+  PersistentVolume,
+  Pod,
+  RoleBinding,
+  Secret,
+  Service,
+} = types;
 const kinds = Object.values(types).filter((one): one is ResourceType => typeof one === 'object' && 'plural' in one);
 
 const testNamespaces = fixture();
@@ -53,6 +64,14 @@ const withContainer = (given: object) => deploy({ containers: [{ ...confined, ..
 const serve = (spec: object) => operator.create(Service, objectOf(Service, environment, { spec }));
 const backend = { service: { name: 'x', port: { number: 80 } } };
 const publish = (spec: object) => operator.create(Ingress, objectOf(Ingress, environment, { spec }));
+const waker = { kind: 'Pod', namespace: system, name: 'coppice-waker-1' };
+/** Puts a pod behind a Service: by default the waker's, at its port. */
+function lead(targetRef: object | undefined, { port = 3002, namespace = environment, manager = 'coppice.dev' } = {}) {
+  const labels = { ...own, 'kubernetes.io/service-name': 'web', 'endpointslice.kubernetes.io/managed-by': manager };
+  const endpoints = [{ addresses: ['10.0.0.1'], ...(targetRef && { targetRef }) }];
+  const slice = { addressType: 'IPv4', endpoints, ports: [{ name: 'tcp-80', port }] };
+  return operator.create(EndpointSlice, objectOf(EndpointSlice, namespace, slice, { labels }));
+}
 const privileged = { securityContext: { privileged: true } };
 const nodePath = { volumes: [{ name: 'v', hostPath: { path: '/' } }] };
 const projected = (...sources: object[]) => ({ volumes: [{ name: 'v', projected: { sources } }] });
@@ -151,6 +170,13 @@ describe('the operator is refused', () => {
     ['a ServiceAccount’s token', () => deploy({ automountServiceAccountToken: true })],
     ['a port of all nodes', () => serve({ type: 'NodePort', ports: [{ port: 80 }] })],
     ['an address of others', () => serve({ ports: [{ port: 80 }], externalIPs: ['1.1.1.1'] })],
+    ['visitors to a pod of another namespace', () => lead({ ...waker, namespace: 'kube-system' })],
+    ['visitors to another pod', () => lead({ ...waker, name: 'coppice-api-1' })],
+    ['visitors to any address', () => lead(undefined)],
+    ['visitors to another port', () => lead(waker, { port: 3003 })],
+    ['visitors of others', () => lead(waker, { namespace: others })],
+    ['visitors of a builder', () => lead(waker, { namespace: builders })],
+    ['an EndpointSlice of Kubernetes itself', () => lead(waker, { manager: 'endpointslice-controller.k8s.io' })],
     ['another’s host', () => publish({ rules: [{ host: 'coppice.localhost' }] })],
     ['any host', () => publish({ rules: [{ http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] })],
     ['all other hosts', () => publish({ defaultBackend: backend })],

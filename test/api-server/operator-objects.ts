@@ -1,5 +1,5 @@
 import { GROUP, type Group } from '../../crds/group.ts';
-import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
+import type { KubernetesObject, Pod } from '../../kubernetes/resource-type.ts';
 import { buildSecret, pullSecret, sourceSecret } from '../../operator/images/build/credentials.ts';
 import { buildJob } from '../../operator/images/build/job.ts';
 import type { BuildJobInput } from '../../operator/images/build/job-input.ts';
@@ -23,7 +23,12 @@ import { ingress } from '../../operator/services/objects/ingress.ts';
 import { job } from '../../operator/services/objects/job.ts';
 import { networkPolicies } from '../../operator/services/objects/network-policies.ts';
 import { kubernetesServices } from '../../operator/services/objects/service.ts';
-import { sampleContext, sampleService } from '../../operator/services/objects/testing/sample-context.ts';
+import {
+  SAMPLE_SETTINGS,
+  sampleContext,
+  sampleService,
+} from '../../operator/services/objects/testing/sample-context.ts';
+import { wakerSlice } from '../../operator/services/objects/waker-slices.ts';
 import { claim } from '../../operator/services/objects/volumes.ts';
 import { DEFAULT_EGRESS } from '../../operator/shared/testing/default-egress.ts';
 
@@ -186,7 +191,7 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
 
 const hidden = { secret: 'values-web-1', variables: { TOKEN: 'x' } };
 
-function ofServices({ group, environment: namespace }: TestNamespaces): KubernetesObject[] {
+function ofServices({ group, environment: namespace, system }: TestNamespaces): KubernetesObject[] {
   const web = sampleService({
     name: 'web',
     ports: [8080],
@@ -237,14 +242,26 @@ function ofServices({ group, environment: namespace }: TestNamespaces): Kubernet
     {
       ...{ namespace, labels: ownedLabels({ group, name: 'shop', uid }), id: { group, name: 'shop' } },
       hidden: new Map([['web', hidden]]),
+      visits: 'watched',
+      settings: {
+        ...SAMPLE_SETTINGS,
+        waker: { namespace: system, podLabels: { 'app.kubernetes.io/name': 'coppice-waker' }, image },
+      },
     },
   );
   const front = ingress(context);
+  const waker: Pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: system, name: 'coppice-waker-1' },
+    status: { podIP: '10.0.0.1' },
+  };
   return [
     deployment(context, web, 1),
     job(context, migrate),
     ...kubernetesServices(context, web),
     ...(front ? [front] : []),
+    wakerSlice(context, 'web', [waker], { isRunning: false }),
     ...networkPolicies(context),
     claim(context, { name: 'data' }),
   ];

@@ -325,7 +325,10 @@ test('selects pods with metrics by their port in the PodMonitor', async () => {
   expect(objectOf(objects, 'PodMonitor', 'coppice')['spec']).toMatchObject({
     selector: {
       matchExpressions: [
-        { operator: 'In', values: ['coppice-operator', 'coppice-api', 'coppice-tester', 'coppice-registry-tokens'] },
+        {
+          operator: 'In',
+          values: ['coppice-operator', 'coppice-api', 'coppice-waker', 'coppice-tester', 'coppice-registry-tokens'],
+        },
       ],
     },
     podMetricsEndpoints: [{ port: 'health', path: '/metrics' }],

@@ -24,7 +24,7 @@ export function exportedNames(): Set<string> {
   collectDefaultMetrics({ register: registry });
   const names = [
     ...registry.getMetricsAsArray().map(({ name }) => name),
-    ...['operator', 'api', 'tester', 'registry-tokens', 'process'].flatMap(writtenNames),
+    ...['operator', 'api', 'tester', 'registry-tokens', 'waker', 'process'].flatMap(writtenNames),
     'up',
   ];
   return new Set(names.flatMap((name) => derived.map((suffix) => `${name}${suffix}`)));

@@ -16,6 +16,7 @@ import { buildInfo } from '../../process/process-metrics.ts';
 import { redisMetrics } from '../../process/redis-metrics.ts';
 import { tokenMetrics } from '../../registry-tokens/metrics.ts';
 import { testerMetrics } from '../../tester/metrics.ts';
+import { wakerMetrics } from '../../waker/metrics.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 
 /** Returns all metrics of operator, API, tester and token server, except those of prom-client. */
@@ -41,7 +42,9 @@ function exported(): { name: string; type: string; labels: string[] }[] {
   testerMetrics(ofTester, { waiting: 0, atWork: 0 } as never);
   const ofTokenServer = new Registry();
   tokenMetrics(ofTokenServer);
-  return [registry, ofTester, ofTokenServer]
+  const ofWaker = new Registry();
+  wakerMetrics(ofWaker, { size: 0 }, { total: 0 });
+  return [registry, ofTester, ofTokenServer, ofWaker]
     .flatMap((one) => one.getMetricsAsArray())
     .map((metric) => {
       const { name, type, labelNames } = metric as unknown as { name: string; type: string; labelNames: string[] };

@@ -4,7 +4,10 @@ import { anyAddress, dnsEgress, publicNetworks } from '../../operator/shared/net
 import { objectOf, renderObjects, type Rendered } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 
-const selectorSchema = z.strictObject({ matchLabels: z.record(z.string(), z.string()).optional() });
+const selectorSchema = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z.array(z.strictObject({ key: z.string(), operator: z.literal('Exists') })).optional(),
+});
 const peerSchema = z.strictObject({
   podSelector: selectorSchema.optional(),
   namespaceSelector: selectorSchema.optional(),
@@ -22,7 +25,8 @@ const policySchema = z.looseObject({
 });
 
 /** The source or destination of a connection: a pod, or an address outside the cluster. */
-type Tenant = { namespace: string; labels: Record<string, string> } | { address: string };
+type Tenant =
+  { namespace: string; labels: Record<string, string>; namespaceLabels?: Record<string, string> } | { address: string };
 
 const own = (component: string): Tenant => ({
   namespace: 'coppice-system',
@@ -39,6 +43,7 @@ const peers = {
   redis: own('redis'),
   tester: own('tester'),
   tokens: own('registry-tokens'),
+  waker: own('waker'),
   test: own('test'),
   doctor: own('doctor'),
   ingress: inNamespace('ingress'),
@@ -48,19 +53,31 @@ const peers = {
   otherOfDnsNamespace: inNamespace('kube-system'),
   ingressOnNodes: { address: '10.2.0.0/16' },
   environment: inNamespace('env-shop-main--acme'),
+  service: {
+    namespace: 'env-shop-main--acme',
+    labels: { 'coppice.dev/service': 'web' },
+    namespaceLabels: { 'app.kubernetes.io/managed-by': 'coppice', 'coppice.dev/environment': 'shop-main' },
+  },
   neighbour: inNamespace('coppice-system'),
   internet: { address: '0.0.0.0/0' },
 } satisfies Record<string, Tenant>;
 
 function selects(selector: z.infer<typeof selectorSchema> | undefined, labels: Record<string, string>): boolean {
-  return Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key }) => key in labels)
+  );
 }
 
 function isMeant(peer: z.infer<typeof peerSchema>, tenant: Tenant, namespace: string): boolean {
   if ('address' in tenant) return peer.ipBlock?.cidr === tenant.address;
   if (peer.ipBlock) return false;
   const isThere = peer.namespaceSelector
-    ? selects(peer.namespaceSelector, { 'kubernetes.io/metadata.name': tenant.namespace })
+    ? selects(peer.namespaceSelector, {
+        'kubernetes.io/metadata.name': tenant.namespace,
+        ...tenant.namespaceLabels,
+      })
     : tenant.namespace === namespace;
   return isThere && selects(peer.podSelector, tenant.labels);
 }
@@ -150,6 +167,21 @@ test.each<[from: keyof typeof peers, to: keyof typeof peers, port: number, may: 
   ['tokens', 'internet', 443, false],
   ['tokens', 'internet', 6443, false],
   ['tokens', 'dns', 53, false],
+  ['ingress', 'waker', 3002, true],
+  ['ingress', 'waker', 3003, false],
+  ['operator', 'waker', 3003, true],
+  ['api', 'waker', 3003, false],
+  ['neighbour', 'waker', 3003, false],
+  ['environment', 'waker', 3002, false],
+  ['environment', 'waker', 3003, false],
+  ['prometheus', 'waker', 3001, true],
+  ['waker', 'service', 8080, true],
+  ['waker', 'environment', 8080, false],
+  ['waker', 'operator', 3001, false],
+  ['waker', 'redis', 6379, false],
+  ['waker', 'dns', 53, false],
+  ['waker', 'internet', 443, false],
+  ['waker', 'internet', 6443, false],
   ['api', 'tester', 3000, true],
   ['operator', 'tester', 3000, true],
   ['environment', 'tester', 3000, false],

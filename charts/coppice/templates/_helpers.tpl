@@ -52,7 +52,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if $values.topologySpreadConstraints }}
 topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
-{{- else if has .component (list "api" "operator") }}
+{{- else if has .component (list "api" "operator" "waker") }}
 {{- include "coppice.spread" . | nindent 0 }}
 {{- end }}
 {{- end }}
@@ -222,7 +222,7 @@ buildkitd-{{ printf "%s%s" $toml .Values.caCertificates | sha256sum | trunc 10 }
 
 {{/* The components that export metrics. */}}
 {{- define "coppice.exporters" -}}
-operator api{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registry.tokenAuth.enabled }} registry-tokens{{ end }}
+operator api{{ if .Values.waker.enabled }} waker{{ end }}{{ if .Values.tester.enabled }} tester{{ end }}{{ if .Values.registry.tokenAuth.enabled }} registry-tokens{{ end }}
 {{- end }}
 
 {{/* Authorization of a monitor's endpoint, to append to its other keys. */}}
@@ -269,6 +269,12 @@ authResponseHeaders: [Cookie, X-Coppice-Environment-Access]
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-administrator" -}}
 {{- if .Values.api.administratorPassword }}{{ .Values.api.administratorPassword }}
 {{- else if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 24 }}{{ end -}}
+{{- end }}
+
+{{/* Key of the waker, which is generated once and kept. */}}
+{{- define "coppice.wakerKey" -}}
+{{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-waker" -}}
+{{- if $existing }}{{ index $existing.data "key" | b64dec }}{{ else }}{{ randAlphaNum 40 }}{{ end -}}
 {{- end }}
 
 {{/* Redis password, which is generated once and kept. */}}

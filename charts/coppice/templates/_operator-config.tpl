@@ -32,6 +32,10 @@ ingress:
   accessMiddleware: {{ . }}
   {{- end }}
   drainSeconds: {{ .Values.environments.drainSeconds }}
+{{- if .Values.waker.enabled }}
+waker:
+  podLabels: {{- include "coppice.selector" (dict "root" . "component" "waker") | nindent 4 }}
+{{- end }}
 egress: {{- toYaml .Values.egress | nindent 2 }}
 registry:
   address: {{ .Values.registry.address }}
@@ -81,6 +85,7 @@ environments:
   jobDeadlineSeconds: {{ .Values.environments.jobDeadlineSeconds }}
   imageDeadlineSeconds: {{ .Values.environments.imageDeadlineSeconds }}
   maxPerGroup: {{ .Values.environments.maxPerGroup | int64 }}
+  sleepAfterSeconds: {{ .Values.environments.sleepAfterSeconds | int64 }}
   quota: {{- toYaml .Values.environments.quota | nindent 4 }}
   reusableQuota: {{- toYaml .Values.environments.reusableQuota | nindent 4 }}
   defaultRequests: {{- toYaml .Values.environments.defaultRequests | nindent 4 }}

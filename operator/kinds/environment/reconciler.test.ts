@@ -16,6 +16,8 @@ import { BuildPhase } from './build/build-phase.ts';
 import { BuildRecorder } from './build/build-recorder.ts';
 import { RolloutPhase } from './build/rollout-phase.ts';
 import { Decisions } from './lifecycle/decisions.ts';
+import { Sleeping } from './lifecycle/sleeping.ts';
+import { sleepSettings } from './lifecycle/sleep-settings.ts';
 import { KeepRunning } from './services/keep-running.ts';
 import { Masking } from './status/masking.ts';
 import { ApprovalPhase } from './revision/approval-phase.ts';
@@ -27,6 +29,7 @@ import { Services } from './services/services.ts';
 import { SetUp } from './services/set-up.ts';
 import { EnvironmentStatuses } from './status/statuses.ts';
 import { noPublishing, noSeeding } from './testing/no-volume-copying.ts';
+import { noWatch, noWakers as wakers } from './testing/no-wakers.ts';
 import { retiredRevisions, type Revision } from './revision/revision.ts';
 import type { Outlook } from '../../services/diagnosis/certain-failure.ts';
 import type { ContainerOutput } from '../../services/diagnosis/last-output.ts';
@@ -114,6 +117,7 @@ const up: RolloutProgress = {
   done: true,
   waitingFor: [],
   failures: [],
+  wakers: 'none',
 };
 const down: RolloutProgress = {
   services: [{ name: 'web', ready: false }],
@@ -121,6 +125,7 @@ const down: RolloutProgress = {
   done: false,
   waitingFor: ['web: crash'],
   failures: [],
+  wakers: 'none',
 };
 
 const outputOf = (service: string): ContainerOutput => ({
@@ -183,6 +188,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const configurations = {
     defaultTtlSeconds: () => 0,
     access: () => ({}),
+    sleepSettings: () => ({}),
     registryAccess: () => ({ trustForks: world.trustForks ?? false, registrySecrets: [] }),
     forkApproval: () => ({ isRequired: world.requiresApproval ?? false, byComment: false }),
     canBeIncluded: () => false,
@@ -226,6 +232,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       calls.push('rollOut');
       return world.rollOut ? world.rollOut() : Promise.resolve(up);
     },
+    stop: does('stop', { services: [], aliases: {}, running: [] }),
+    front: () => ({ hosts: {}, backends: {} }),
     prune: does('prune', undefined),
   };
   const writer = {
@@ -238,7 +246,10 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     },
   };
   const masking = new Masking(planner);
-  const services = new Services(workloads as never, { address: 'registry', layout: 'nested' }, masking);
+  const services = new Services({
+    ...{ workloads, masking, wakers, visitsOf: () => undefined },
+    registry: { address: 'registry', layout: 'nested' },
+  });
   const statuses = new EnvironmentStatuses(writer as never);
   const logs = { open: () => session, has: () => world.job?.hasLog ?? true, close: () => undefined };
   const common = { imageBuilder: builder, log: new BuildLog(logs as never) };
@@ -301,6 +312,8 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       removal: { removeObject: () => Promise.resolve(false) },
       reusables: { published: () => undefined },
     }),
+    sleeping: new Sleeping({ ...noWatch, settingsOf: sleepSettings({ configurations, afterSeconds: 0 }), publishing }),
+    wakers,
     statuses,
     now: () => new Date(now),
   };

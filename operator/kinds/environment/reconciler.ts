@@ -17,6 +17,7 @@ import type { BuildingResult, BuildRecorder } from './build/build-recorder.ts';
 import type { EnvironmentNamespace, NamespaceResult } from './namespace/environment-namespace.ts';
 import { type Decisions, requeueForWaiting } from './lifecycle/decisions.ts';
 import type { RestrictAccess } from './services/restrict-access.ts';
+import type { Sleeping } from './lifecycle/sleeping.ts';
 import type { KeepRunning } from './services/keep-running.ts';
 import { type ContentsCondition, type ContentsField, removedContents } from './scope/contents.ts';
 import { type Phase, type PhaseResult, runPhases } from './scope/phase.ts';
@@ -29,6 +30,7 @@ import type { Publishing } from './volumes/publishing.ts';
 import { EnvironmentScope, type ScopeOptions } from './scope/scope.ts';
 import type { Seeding } from './volumes/seeding.ts';
 import type { SetUp } from './services/set-up.ts';
+import type { WakerReports } from './services/waker-reports.ts';
 import type { EnvironmentStatuses } from './status/statuses.ts';
 
 export interface EnvironmentReconcilerOptions extends ScopeOptions {
@@ -41,12 +43,14 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   decisions: Decisions;
   approvals: Pick<ApprovalPhase, 'run'>;
   restrictAccess: Pick<RestrictAccess, 'run'>;
+  sleeping: Sleeping;
   setUp: SetUp;
   builds: BuildPhase;
   recorder: Pick<BuildRecorder, 'finish'>;
   keepRunning: KeepRunning;
   seeding: Pick<Seeding, 'end'>;
   publishing: Pick<Publishing, 'isUnderWay'>;
+  wakers: Pick<WakerReports, 'forget'>;
   statuses: EnvironmentStatuses;
 }
 
@@ -61,11 +65,12 @@ export class EnvironmentReconciler {
   readonly #phases: readonly Phase[];
 
   constructor(options: EnvironmentReconcilerOptions) {
-    const { decisions, approvals, namespace, restrictAccess, setUp, builds, keepRunning } = options;
+    const { decisions, approvals, sleeping, namespace, restrictAccess, setUp, builds, keepRunning } = options;
     this.#options = options;
     this.#phases = [
       (scope) => this.#addFinalizer(scope),
       (scope) => namespace.adopt(scope),
+      (scope) => sleeping.handleRequests(scope),
       (scope) => decisions.decide(scope),
       (scope) => approvals.run(scope),
       (scope) => this.#cancelBuild(scope),
@@ -78,6 +83,7 @@ export class EnvironmentReconciler {
       (scope) => this.#withdrawVariables(scope),
       (scope) => this.#startBuild(scope),
       (scope) => builds.replaceByTrust(scope),
+      (scope) => sleeping.decide(scope),
       (scope) => builds.advance(scope),
       (scope) => keepRunning.run(scope),
     ];
@@ -161,7 +167,8 @@ export class EnvironmentReconciler {
   /** Deletes the contents of an inactive environment. */
   async #removeContents(scope: EnvironmentScope): Promise<PhaseResult<ContentsField, ContentsCondition>> {
     if (scope.isActive) return {};
-    const { namespace, environmentQuota, seeding } = this.#options;
+    const { namespace, environmentQuota, seeding, wakers } = this.#options;
+    wakers.forget(scope.key);
     await seeding.end(scope);
     const isGone = await namespace.remove(scope);
     const result = { ...removedContents(scope.status, isGone), done: true };
@@ -209,6 +216,7 @@ export class EnvironmentReconciler {
       const cancelled = await recorder.finish(scope, 'cancelled', 'the environment was deleted');
       await this.#options.statuses.write(scope.with(cancelled));
     }
+    this.#options.wakers.forget(scope.key);
     await seeding.end(scope);
     if (!(await namespace.remove(scope))) return { requeueAfterMs: removalRecheckMs };
     environmentQuota.free(scope.id);
@@ -219,6 +227,7 @@ export class EnvironmentReconciler {
   /** Also handles an environment whose finalizer somebody removed. */
   #gone(key: string): ReconcileResult {
     const { namespace = '', name } = splitKey(key);
+    this.#options.wakers.forget(key);
     const group = groupOfNamespace(namespace);
     if (group !== undefined) this.#options.environmentQuota.free({ group, name });
     return {};

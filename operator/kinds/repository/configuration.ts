@@ -3,6 +3,7 @@ import { GROUP, type Group } from '../../../crds/group.ts';
 import { formatId, groupNamespace, type ResourceId } from '../../../crds/ids.ts';
 import { type NamedSecret, secretNamer, secretRefusal } from '../../../crds/named-secret.ts';
 import { type ForkApproval, REPOSITORY, type Repository } from '../../../crds/repository.ts';
+import type { SleepSettings } from '../../../crds/sleep.ts';
 import type { VariableSpec } from '../../../crds/variable.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
@@ -138,6 +139,11 @@ export class RepositoryConfigurations {
   /** Returns the schedule of rebuilds; undefined for a missing Repository. */
   scheduledRebuild({ group, name }: ResourceId): Repository['spec']['scheduledRebuild'] {
     return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.scheduledRebuild;
+  }
+
+  /** Returns when environments sleep, unless they have settings of their own. */
+  sleepSettings({ group, name }: ResourceId): SleepSettings {
+    return this.#repositories.get(objectKey(groupNamespace(group), name))?.spec.sleep ?? {};
   }
 
   /**

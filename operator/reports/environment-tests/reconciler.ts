@@ -72,7 +72,7 @@ export class TestsReconciler {
     if (!started) {
       if (environment.spec.suspend) return {};
       // A running build would change the services during the tests; they run after it.
-      if (state !== 'built') return {};
+      if (state !== 'built' || environment.status?.sleep?.asleep === true) return {};
       const settleMs = leftToSettleMs(environment.status?.deployed?.finishedAt, now());
       if (settleMs > 0) return { requeueAfterMs: settleMs };
     }

@@ -34,6 +34,7 @@ export function environmentEvents(old: Environment | undefined, now: Environment
     // A failed build has its own event.
     ...failureEvents(before, after, warnings).filter(({ reason }) => reason !== 'BuildFailed' && !reported.has(reason)),
     ...recoveryEvents(before, after),
+    ...sleepEvents(before, after),
     ...requestEvents(before, after),
   ];
 }
@@ -139,6 +140,23 @@ function recoveryEvents(before: EnvironmentStatus, after: EnvironmentStatus): Ev
   const isBack = reasonOf(before) === 'ServicesUnavailable' && reasonOf(after) === 'Built';
   return isBack ? [normal('ServicesAvailable', 'every service is ready again')] : [];
 }
+
+function sleepEvents(before: EnvironmentStatus, after: EnvironmentStatus): EventNote[] {
+  const { sleep } = after;
+  if (!sleep || sleep.asleep === (before.sleep?.asleep ?? false)) return [];
+  return sleep.asleep
+    ? [normal('FallingAsleep', `the services are stopped: ${sleepCauses[sleep.reason]}`)]
+    : [normal('Waking', `the services are started: ${sleepCauses[sleep.reason]}`)];
+}
+
+const sleepCauses: Record<NonNullable<EnvironmentStatus['sleep']>['reason'], string> = {
+  Requested: 'a request',
+  Idle: 'nobody visited it',
+  OutsideWorkingHours: 'the working hours are over',
+  WorkingHours: 'the working hours have started',
+  Visited: 'a visit',
+  Build: 'a build',
+};
 
 function isReconciling({ conditions }: EnvironmentStatus, reason: string): boolean {
   return findCondition(conditions, 'Reconciling')?.reason === reason;

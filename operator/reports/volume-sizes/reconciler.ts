@@ -55,6 +55,8 @@ export class SizesReconciler {
       if (status?.volumes) await this.#write(environment, undefined);
       return {};
     }
+    // Measuring would mount the volumes; a sleeping environment has no pods.
+    if (status?.sleep?.asleep === true) return {};
     return this.#measure(environment, namespace, claims, build);
   }
 

@@ -5,6 +5,7 @@ import type { WorkloadContext } from './input.ts';
 import { writesVolumes } from './mounts.ts';
 import { objectMeta } from './object-meta.ts';
 import { podTemplate } from './pod-template.ts';
+import { publicPorts } from './service.ts';
 
 /** Returns the Deployment of a service that runs continuously. `replicas` 0 creates it without running it. */
 export function deployment(context: WorkloadContext, service: Service, replicas: number): Deployment {
@@ -25,6 +26,7 @@ export function deployment(context: WorkloadContext, service: Service, replicas:
       selector: { matchLabels: { [LABELS.service]: service.name } },
       template: podTemplate(context, service, {
         drainSeconds: isPublic && rolls ? context.settings.ingress.drainSeconds : 0,
+        ...(context.visits !== undefined && { watchedPorts: publicPorts(context, service.name) }),
       }),
     },
   };

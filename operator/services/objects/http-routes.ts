@@ -2,6 +2,7 @@ import { routesByHost } from './hosts.ts';
 import type { HttpRoute } from '../../../kubernetes/resource-type.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta, objectName } from './object-meta.ts';
+import { visitedPort } from './service.ts';
 
 const routeName = 'web';
 /** Maximum number of rules in an HTTPRoute; a Gateway merges the rules of several routes of one host. */
@@ -25,7 +26,7 @@ export function httpRoutes(context: WorkloadContext): HttpRoute[] {
         hostnames: [host],
         rules: routes.slice(part * maxRules, (part + 1) * maxRules).map(({ path, service, port }) => ({
           matches: [{ path: { type: 'PathPrefix', value: path } }],
-          backendRefs: [{ name: service, port }],
+          backendRefs: [{ name: service, port: visitedPort(context, service, port) }],
         })),
       },
     }));

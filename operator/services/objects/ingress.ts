@@ -5,6 +5,7 @@ import { routesByHost } from './hosts.ts';
 import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta } from './object-meta.ts';
+import { visitedPort } from './service.ts';
 
 const ingressName = 'web';
 /** Traefik applies these middlewares, in order, to all routes of an Ingress. */
@@ -33,7 +34,10 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
     spec: {
       ...(className !== undefined && { ingressClassName: className }),
       ...(protocol === 'https:' && { tls: [tls] }),
-      rules: [...hosts].map(([host, routes]) => ({ host, http: { paths: routes.map(ingressPath) } })),
+      rules: [...hosts].map(([host, routes]) => ({
+        host,
+        http: { paths: routes.map((route) => ingressPath(context, route)) },
+      })),
     },
   };
 }
@@ -53,8 +57,9 @@ export function accessAnnotation({
   return { [middlewaresAnnotation]: [accessMiddleware, ...(others === undefined ? [] : [others])].join(',') };
 }
 
-function ingressPath({ path, service, port }: PublicRoute) {
-  return { path, pathType: 'Prefix', backend: { service: { name: service, port: { number: port } } } };
+function ingressPath(context: WorkloadContext, { path, service, port }: PublicRoute) {
+  const number = visitedPort(context, service, port);
+  return { path, pathType: 'Prefix', backend: { service: { name: service, port: { number } } } };
 }
 
 /** Returns the web addresses of the service file's aliases, by alias. */

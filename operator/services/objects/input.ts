@@ -21,6 +21,11 @@ export interface WorkloadInput {
   own?: Readonly<Record<string, string>> | undefined;
   /** Texts that pods take from an existing Secret, by service. */
   hidden: ReadonlyMap<string, HiddenValues>;
+  /**
+   * Whether visits are watched for: Ingresses then lead to ports of their own, which the pods serve (`direct`), or the
+   * waker alone (`watched`). Absent where nobody asks for visits.
+   */
+  visits?: 'direct' | 'watched' | undefined;
   /** Changes with every build, so that jobs run once per build. */
   run: string;
   /** Names of Secrets with registry credentials for pulling images. */
@@ -55,6 +60,8 @@ export interface WorkloadSettings {
      */
     drainSeconds: number;
   };
+  /** Pods of the waker, which receives requests for sleeping environments; absent if there is none. */
+  waker?: { namespace: string; podLabels: Record<string, string>; image: string } | undefined;
   /** Where the pods run. */
   scheduling?: Scheduling;
   /** Defaults for volumes. */

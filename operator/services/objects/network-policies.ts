@@ -3,9 +3,10 @@ import { LABELS } from '../../../crds/labels.ts';
 import { hashOf } from '../../../kubernetes/apply.ts';
 import type { NetworkPolicy } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { podsOfNamespace } from '../../shared/network-peers.ts';
+import { podsOfNamespace, type Peer } from '../../shared/network-peers.ts';
 import type { WorkloadContext } from './input.ts';
 import { objectMeta, objectName } from './object-meta.ts';
+import { publicPorts } from './service.ts';
 
 const networkPrefix = 'network';
 const publicPrefix = 'public';
@@ -55,18 +56,23 @@ function networkPolicy(context: WorkloadContext, network: string): NetworkPolicy
 
 function publicPolicy(context: WorkloadContext, service: string): NetworkPolicy {
   const { namespace, cidrs = [] } = context.settings.ingress;
-  const routes = context.serviceFile.publicRoutes.filter((route) => route.service === service);
-  const ports = [...new Set(routes.map(({ port }) => port))].sort((a, b) => a - b);
+  const ports = publicPorts(context, service);
   return policy(context, objectName(publicPrefix, service), {
     podSelector: { matchLabels: { [LABELS.service]: service } },
     policyTypes: ['Ingress'],
     ingress: [
       {
-        from: [podsOfNamespace(namespace), ...cidrs.map((cidr) => ({ ipBlock: { cidr } }))],
+        from: [podsOfNamespace(namespace), ...cidrs.map((cidr) => ({ ipBlock: { cidr } })), ...wakers(context)],
         ports: ports.map((port) => ({ protocol: 'TCP', port })),
       },
     ],
   });
+}
+
+/** The waker forwards the requests that it has held. */
+function wakers({ settings: { waker } }: WorkloadContext): Peer[] {
+  if (!waker) return [];
+  return [{ ...podsOfNamespace(waker.namespace), podSelector: { matchLabels: waker.podLabels } }];
 }
 
 function policy(context: WorkloadContext, name: string, spec: NonNullable<NetworkPolicy['spec']>): NetworkPolicy {

@@ -3,6 +3,7 @@ import type { Deployment } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
 import { WITHOUT_TOKEN } from '../../shared/pod-parts.ts';
 import { platformLabels, scheduled, type Scheduling } from '../../shared/scheduling.ts';
+import { connectionWatcher } from './connection-watcher.ts';
 import { container } from './container.ts';
 import type { WorkloadContext } from './input.ts';
 import { mounts, namedVolumes } from './mounts.ts';
@@ -24,13 +25,15 @@ export interface PodOptions {
   /** How long a terminating pod still responds, in seconds; 0 if it receives no requests. */
   drainSeconds: number;
   restartPolicy?: 'Never';
+  /** Ports whose connections are watched for visitors. */
+  watchedPorts?: readonly number[];
 }
 
 /** Returns the pod template of a service, for its Deployment or Job. */
 export function podTemplate(
   context: WorkloadContext,
   service: Service,
-  { drainSeconds, restartPolicy }: PodOptions,
+  { drainSeconds, restartPolicy, watchedPorts = [] }: PodOptions,
 ): PodTemplate {
   const { lifecycle, terminationGracePeriodSeconds } = stopping(service, drainSeconds);
   const { volumes } = mounts(context, service);
@@ -55,10 +58,18 @@ export function podTemplate(
       ...(service.extraHosts.length > 0 && { hostAliases: service.extraHosts }),
       ...nodes(context, service),
       securityContext: podSecurity(service, volumes.length > 0),
-      containers: [{ ...container(context, service), ...(lifecycle && { lifecycle }) }],
+      // The watcher is last, so that the service starts first.
+      containers: [
+        { ...container(context, service), ...(lifecycle && { lifecycle }) },
+        ...watchers(context, watchedPorts),
+      ],
       ...(volumes.length > 0 && { volumes }),
     },
   };
+}
+
+function watchers({ settings: { waker } }: WorkloadContext, ports: readonly number[]): PodSpec['containers'] {
+  return waker && ports.length > 0 ? [connectionWatcher(waker.image, ports)] : [];
 }
 
 function podSecurity(service: Service, hasVolumes: boolean): PodSpec['securityContext'] {

@@ -42,6 +42,12 @@ export class JobRuns {
     return service.runs === 'once per volume' && !this.#claimToSeed(context, service);
   }
 
+  /** Returns whether the service's job of this build has completed, or is not needed. */
+  hasCompleted(context: WorkloadContext, service: Service): boolean {
+    const live = this.#jobs.cache.get(objectKey(context.namespace, jobName(context, service)));
+    return live ? jobState(live) === 'completed' : this.isStarted(context, service);
+  }
+
   /** Starts the service's job of this build unless it exists; returns its progress. */
   async run(context: WorkloadContext, service: Service): Promise<JobOutcome> {
     const claim = this.#claimToSeed(context, service);

@@ -30,11 +30,18 @@ export interface SetUpServices {
   aliases: Record<string, string>;
 }
 
+export interface StoppingServices extends SetUpServices {
+  /** The services that have not stopped yet. */
+  running: string[];
+}
+
 export interface RolloutProgress extends SetUpServices {
   /** Whether all services run as they should. */
   done: boolean;
   /** Known reasons why services are not ready. */
   waitingFor: string[];
+  /** Whether requests of visitors reach the waker: to be watched, or until the services run. */
+  wakers: 'none' | 'watching' | 'leaving';
   /** Failures of jobs, with their termination messages; waiting does not fix them. */
   failures: string[];
   /** When the last job of the build has ended or will be terminated; absent if none has started. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Deployment, Pod } from '../../../kubernetes/resource-type.ts';
 import { SERVICE_DEFAULTS, type Service } from '../../../service-file/schema.ts';
-import { hasLeavingPods, isRolledOut, isStarted, startableServices } from './rollout.ts';
+import { hasLeavingPods, isRolledOut, isStarted, startableServices, stoppableServices } from './rollout.ts';
 
 function service(name: string, dependsOn: Service['dependsOn'] = []): Service {
   return { ...SERVICE_DEFAULTS, name, image: name, dependsOn };
@@ -35,6 +35,32 @@ describe('the services that can start', () => {
       expect(startableServices(services, reached).map((one) => one.name)).toEqual(expected);
     },
   );
+});
+
+describe('the services that can stop', () => {
+  const services = [
+    service('db'),
+    service('cache'),
+    service('api', [
+      { service: 'db', condition: 'healthy' },
+      { service: 'cache', condition: 'started' },
+    ]),
+    service('web', [{ service: 'api', condition: 'started' }]),
+    service('mail'),
+  ];
+  test.each([
+    [[], [], ['web', 'mail']],
+    [['web', 'mail'], ['mail'], []],
+    [['web', 'mail'], ['mail', 'web'], ['api']],
+    [
+      ['web', 'mail', 'api'],
+      ['mail', 'web', 'api'],
+      ['db', 'cache'],
+    ],
+  ])('with asked %j, stopped %j are %j', (asked, stopped, expected) => {
+    const found = stoppableServices(services, { asked: new Set(asked), stopped: new Set(stopped) });
+    expect(found.map(({ name }) => name)).toEqual(expected);
+  });
 });
 
 const healthcheck = {

@@ -39,6 +39,33 @@ export function startableServices(services: readonly Service[], reached: Reached
 }
 
 /**
+ * Returns the services with the dependencies of jobs that they depend on: a job that has completed before does not run
+ * again, but what it needed is still needed.
+ */
+export function withDependenciesOfJobs(services: readonly Service[]): Service[] {
+  const jobs = new Map(services.filter(isJob).map((job) => [job.name, job]));
+  const all = (service: Service, seen: ReadonlySet<string>): Dependency[] =>
+    service.dependsOn.flatMap((dependency) => {
+      const job = jobs.get(dependency.service);
+      return job && !seen.has(job.name) ? [dependency, ...all(job, new Set([...seen, job.name]))] : [dependency];
+    });
+  return services.map((service) => ({ ...service, dependsOn: all(service, new Set()) }));
+}
+
+/** Returns the services that can be stopped: nothing that depends on them still runs. */
+export function stoppableServices(
+  services: readonly Service[],
+  { asked, stopped }: Record<'asked' | 'stopped', ReadonlySet<string>>,
+): Service[] {
+  const needed = new Set(
+    services
+      .filter(({ name }) => !stopped.has(name))
+      .flatMap(({ dependsOn }) => dependsOn.map(({ service }) => service)),
+  );
+  return services.filter(({ name }) => !asked.has(name) && !needed.has(name));
+}
+
+/**
  * Returns whether every pod of the newest template is available and no older one remains, as `kubectl rollout status`.
  */
 export function isRolledOut(deployment: Deployment): boolean {

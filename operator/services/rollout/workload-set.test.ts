@@ -4,6 +4,7 @@ import { Applier } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import {
   Deployment,
+  type EndpointSlice,
   HttpRoute,
   Ingress,
   keyOf,
@@ -52,11 +53,12 @@ class FakeCluster {
   }
 
   cache<T extends KubernetesObject>(kind: string): Informer<T> {
-    const made: Pick<Informer<T>, 'get' | 'byIndex' | 'observe'> = {
+    const made: Pick<Informer<T>, 'get' | 'byIndex' | 'observe' | 'list'> = {
       get: (key) => this.of<T>(kind).find((object) => keyOf(object) === key),
       byIndex: (index, value) =>
         this.of<T>(kind).filter((object) => index !== 'host' || hostsOf(object as Published).includes(value)),
       observe: () => undefined,
+      list: () => this.of<T>(kind),
     };
     return made as Informer<T>;
   }
@@ -110,6 +112,8 @@ beforeEach(() => {
     networkPolicies: cluster.cache('NetworkPolicy'),
     volumeClaims: cluster.cache('PersistentVolumeClaim'),
     pods: cluster.cache('Pod'),
+    endpointSlices: cluster.cache('EndpointSlice'),
+    wakerPods: cluster.cache('Waker'),
   };
   workloads = new WorkloadSet(cluster.client as never, applier, caches, SAMPLE_SETTINGS);
   const routed = { ...caches, httpRoutes: cluster.cache<HttpRoute>('HTTPRoute') };
@@ -128,6 +132,139 @@ const input = inputOf([api, db, migrate]);
 
 const jobs = () => cluster.of<Job>('Job').map(({ metadata }) => metadata.name);
 const replicasOf = (name: string) => cluster.find(Deployment, name)?.spec?.replicas;
+
+describe('stopping', () => {
+  const web = sampleService({ name: 'web', dependsOn: [{ service: 'api', condition: 'started' }] });
+  const all = inputOf([api, db, migrate, web]);
+  /** Ends the pods of a Deployment that is scaled to 0, as its controller does. */
+  const down = (name: string) =>
+    cluster.change<Deployment>('Deployment', name, () => ({
+      status: { replicas: 0, updatedReplicas: 0, availableReplicas: 0 },
+    }));
+
+  beforeEach(async () => {
+    await workloads.rollOut(all);
+    cluster.up('db');
+    await workloads.rollOut(all);
+    cluster.endJobs('Complete');
+    await workloads.rollOut(all);
+    cluster.up('api');
+    await workloads.rollOut(all);
+    cluster.up('web');
+    expect((await workloads.rollOut(all)).done).toBe(true);
+  });
+
+  test('scales services down in reverse order of depends_on, and runs no job', async () => {
+    const made = jobs();
+    expect((await workloads.stop(all)).running).toEqual(['api', 'db', 'web']);
+    expect([replicasOf('db'), replicasOf('api'), replicasOf('web')]).toEqual([1, 1, 0]);
+    down('web');
+    expect((await workloads.stop(all)).running).toEqual(['api', 'db']);
+    down('api');
+    expect((await workloads.stop(all)).running).toEqual(['db']);
+    down('db');
+    const { running, services } = await workloads.stop(all);
+    expect(running).toEqual([]);
+    expect(services.map(({ name, ready }) => [name, ready])).toEqual([
+      ['api', false],
+      ['db', false],
+      ['migrate', true],
+      ['web', false],
+    ]);
+    expect(jobs()).toEqual(made);
+  });
+
+  test('writes nothing once they are stopped, and starts them in order without their jobs', async () => {
+    for (const name of ['web', 'api', 'db']) {
+      await workloads.stop(all);
+      down(name);
+    }
+    await workloads.stop(all);
+    cluster.writes = [];
+    await workloads.stop(all);
+    expect(cluster.writes).toEqual([]);
+    await workloads.rollOut(all);
+    expect(cluster.writes).toEqual(['apply Deployment/db']);
+    cluster.up('db');
+    await workloads.rollOut(all);
+    cluster.up('api');
+    await workloads.rollOut(all);
+    expect(cluster.writes).toEqual(['apply Deployment/db', 'apply Deployment/api', 'apply Deployment/web']);
+  });
+
+  test('waits for terminating pods of dependents', async () => {
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'web-1',
+        namespace: all.namespace,
+        labels: { 'coppice.dev/service': 'web' },
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+      },
+    };
+    cluster.objects.set('Pod/web-1', pod);
+    await workloads.stop(all);
+    down('web');
+    expect((await workloads.stop(all)).running).toContain('web');
+    expect(replicasOf('api')).toBe(1);
+  });
+});
+
+describe('the waker', () => {
+  const routes = [{ path: '/', service: 'api', port: 80 }];
+  const shown = sampleContext({ services: [sampleService()], publicRoutes: routes });
+  const waker = (name: string, podIP: string, isReady = true): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'coppice-system' },
+    status: { podIP, conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
+  });
+  const slices = () => cluster.of<EndpointSlice>('EndpointSlice');
+
+  beforeEach(async () => {
+    cluster.objects.set('Waker/a', waker('coppice-waker-a', '10.0.0.1'));
+    cluster.objects.set('Waker/b', waker('coppice-waker-b', '10.0.0.2', false));
+    await workloads.rollOut(shown);
+    cluster.up('api');
+    await workloads.rollOut(shown);
+    cluster.writes = [];
+  });
+
+  test('is behind public services before they stop, with its ready pods and the ports of the Service', async () => {
+    await workloads.stop(shown);
+    expect(cluster.writes).toEqual(['apply EndpointSlice/waker-api', 'apply Deployment/api']);
+    expect(slices()).toMatchObject([
+      {
+        metadata: { labels: { 'kubernetes.io/service-name': 'api' } },
+        endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: true } }],
+        ports: [{ name: 'tcp-80', port: 3002, protocol: 'TCP' }],
+      },
+    ]);
+    cluster.objects.set('Waker/b', waker('coppice-waker-b', '10.0.0.2'));
+    await workloads.stop(shown);
+    expect(slices()[0]?.endpoints?.map(({ addresses }) => addresses)).toEqual([['10.0.0.1'], ['10.0.0.2']]);
+  });
+
+  test('is taken away once the own pods of a service are behind it', async () => {
+    await workloads.stop(shown);
+    cluster.change<Deployment>('Deployment', 'api', () => ({ status: {} }));
+    expect(await workloads.rollOut(shown)).toMatchObject({ done: false, wakers: 'leaving' });
+    cluster.up('api');
+    expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'leaving' });
+    const own = { ports: [{ name: 'tcp-80', port: 80 }], endpoints: [{ addresses: ['10.0.1.1'], conditions: {} }] };
+    cluster.events = [own];
+    expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'none' });
+    expect(slices()).toEqual([]);
+  });
+
+  test('keeps its slice while none of its pods is ready', async () => {
+    await workloads.stop(shown);
+    cluster.objects.delete('Waker/a');
+    await workloads.stop(shown);
+    expect(slices()[0]?.endpoints).toHaveLength(1);
+  });
+});
 
 describe('a host that another environment has', () => {
   const routes = [
@@ -400,18 +537,18 @@ describe('restricted access', () => {
       hashAnnotation: ANNOTATIONS.appliedHash,
     });
     const settings = { ...SAMPLE_SETTINGS, ingress: { ...SAMPLE_SETTINGS.ingress, accessMiddleware } };
-    const caches = {
+    const caches: WorkloadCaches = {
       ingresses: cluster.cache('Ingress'),
       deployments: cluster.cache('Deployment'),
       services: cluster.cache('Service'),
-    };
-    const others = {
       jobs: cluster.cache('Job'),
       networkPolicies: cluster.cache('NetworkPolicy'),
       volumeClaims: cluster.cache('PersistentVolumeClaim'),
       pods: cluster.cache('Pod'),
+      endpointSlices: cluster.cache('EndpointSlice'),
+      wakerPods: cluster.cache('Waker'),
     };
-    restricted = new WorkloadSet(cluster.client as never, applier, { ...caches, ...others }, settings);
+    restricted = new WorkloadSet(cluster.client as never, applier, caches, settings);
   });
 
   test('applies to an Ingress at once, and stays when the services are set up', async () => {

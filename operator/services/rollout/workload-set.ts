@@ -19,7 +19,7 @@ import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type Workload
 import { JobRuns, type JobOutcome } from './job-runs.ts';
 import { jobName } from '../objects/job.ts';
 import { namedVolumes } from '../objects/mounts.ts';
-import type { RolloutProgress, ServiceProgress, SetUpServices } from './progress.ts';
+import type { RolloutProgress, ServiceProgress, SetUpServices, StoppingServices } from './progress.ts';
 import { PublicHosts, type PublicHostCaches } from './public-hosts.ts';
 import { isServicePolicy, networkPolicies } from '../objects/network-policies.ts';
 import {
@@ -28,15 +28,19 @@ import {
   isStarted,
   openDependencies,
   startableServices,
+  stoppableServices,
+  withDependenciesOfJobs,
   type Reached,
 } from './rollout.ts';
 import { serviceFacts } from './service-facts.ts';
 import { kubernetesServices } from '../objects/service.ts';
 import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
 import { claim, claimName, volumesOf } from '../objects/volumes.ts';
+import { publicFront, type PublicFront } from '../front/known-environment.ts';
+import { WakerFront, type WakerCaches } from '../front/waker-front.ts';
 import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
 
-export interface WorkloadCaches extends PublicHostCaches {
+export interface WorkloadCaches extends PublicHostCaches, WakerCaches {
   deployments: Informer<Deployment>;
   services: Informer<KubernetesService>;
   jobs: Informer<Job>;
@@ -54,6 +58,7 @@ export class WorkloadSet {
   readonly #deployments: WorkloadObjects<Deployment>;
   readonly #services: WorkloadObjects<KubernetesService>;
   readonly #hosts: PublicHosts;
+  readonly #wakers: WakerFront;
   readonly #jobs: WorkloadObjects<Job>;
   readonly #policies: WorkloadObjects<NetworkPolicy>;
   readonly #claims: WorkloadObjects<PersistentVolumeClaim>;
@@ -66,6 +71,7 @@ export class WorkloadSet {
     this.#deployments = new WorkloadObjects(client, applier, Deployment, caches.deployments);
     this.#services = new WorkloadObjects(client, applier, KubernetesService, caches.services);
     this.#hosts = new PublicHosts(client, applier, caches);
+    this.#wakers = new WakerFront(client, applier, caches);
     this.#jobs = new WorkloadObjects(client, applier, Job, caches.jobs);
     this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies);
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
@@ -97,6 +103,8 @@ export class WorkloadSet {
   async rollOut(input: WorkloadInput): Promise<RolloutProgress> {
     const context = { ...input, settings: this.#settings };
     const { services } = input.serviceFile;
+    // Before the Services leave their visit ports to the waker.
+    if (context.visits === 'watched') await this.#wakers.add(context, { isRunning: true });
     await this.#provide(context);
     const up = new Set<string>();
     const launched = new Set<string>();
@@ -108,7 +116,8 @@ export class WorkloadSet {
     const diagnoses = new Map<string, string>();
     // A service that already runs as it should does not wait for its dependencies again.
     let next = services.filter((service) => this.#isStarted(context, service));
-    while (next.length > 0 || (next = startableServices(services, reached)).length > 0) {
+    const inOrder = withDependenciesOfJobs(services);
+    while (next.length > 0 || (next = startableServices(inOrder, reached)).length > 0) {
       const outcomes = await Promise.all(next.map((service) => this.#run(context, service)));
       for (const { service, isUp, isAlone, failure, diagnosis } of outcomes) {
         launched.add(service.name);
@@ -121,7 +130,53 @@ export class WorkloadSet {
       }
       next = [];
     }
-    return this.#progress(context, up, reached, { failures, diagnoses });
+    const progress = await this.#progress(context, up, reached, { failures, diagnoses });
+    return { ...progress, wakers: await this.#leaveWakers(context, up) };
+  }
+
+  /** Takes the waker away from running services, unless it is to watch for their visitors. */
+  async #leaveWakers(context: WorkloadContext, up: ReadonlySet<string>): Promise<RolloutProgress['wakers']> {
+    if (!this.#wakers.isThere(context)) return 'none';
+    if (context.visits === 'watched') return 'watching';
+    return (await this.#wakers.remove(context, up)) ? 'none' : 'leaving';
+  }
+
+  /** Returns the routes and the ready pods of the public services. */
+  front(input: WorkloadInput): PublicFront {
+    return publicFront({ ...input, settings: this.#settings }, this.#pods);
+  }
+
+  /**
+   * Stops the services, each when nothing that depends on it runs any longer; jobs that run are left to end. Returns the
+   * services that still run. Called again when objects change. Throws as setUp().
+   */
+  async stop(input: WorkloadInput): Promise<StoppingServices> {
+    const context = { ...input, settings: this.#settings };
+    const { services } = input.serviceFile;
+    await this.#provide(context);
+    // Before the pods end: requests always find somebody.
+    await this.#wakers.add(context, { isRunning: false });
+    const continuous = withDependenciesOfJobs(services).filter((service) => !isJob(service));
+    const asked = new Set<string>();
+    const stopped = new Set<string>();
+    let next: Service[];
+    while ((next = stoppableServices(continuous, { asked, stopped })).length > 0) {
+      const outcomes = await Promise.all(next.map((service) => this.#stop(context, service)));
+      for (const { name, isStopped } of outcomes) {
+        asked.add(name);
+        if (isStopped) stopped.add(name);
+      }
+    }
+    return {
+      services: services.map((service) => ({
+        name: service.name,
+        image: imageOf(context, service),
+        ready: isJob(service) && this.#runs.hasCompleted(context, service),
+        ...serviceFacts(context, service),
+      })),
+      aliases: this.#aliases(context),
+      running: continuous.filter(({ name }) => !stopped.has(name)).map(({ name }) => name),
+    };
   }
 
   /** Restricts who can open hosts that are already published. */
@@ -150,6 +205,7 @@ export class WorkloadSet {
     await this.#deployments.prune(namespace, ({ metadata }) => running.has(metadata.name));
     await this.#services.prune(namespace, ({ metadata }) => addresses.has(metadata.name));
     await this.#hosts.prune(context);
+    await this.#wakers.prune(context);
     await this.#policies.prune(namespace, (policy) => !isServicePolicy(policy) || policies.has(policy.metadata.name));
     await this.#jobs.prune(namespace, (job) => !isServiceJob(job) || runs.has(job.metadata.name));
   }
@@ -178,12 +234,18 @@ export class WorkloadSet {
     return { service, isUp: isRolledOut(live), isAlone: !hasLeavingPods(live, pods) };
   }
 
+  async #stop(context: WorkloadContext, service: Service): Promise<{ name: string; isStopped: boolean }> {
+    const { name } = service;
+    const live = await this.#deployments.apply(deployment(context, service, 0));
+    return { name, isStopped: isRolledOut(live) && this.#allPodsOf(context.namespace, name).length === 0 };
+  }
+
   async #progress(
     context: WorkloadContext,
     up: ReadonlySet<string>,
     reached: Reached,
     { failures, diagnoses }: Record<'failures' | 'diagnoses', ReadonlyMap<string, string>>,
-  ): Promise<RolloutProgress> {
+  ): Promise<Omit<RolloutProgress, 'wakers'>> {
     const describe = async (service: Service): Promise<string | undefined> =>
       failures.get(service.name) ?? diagnoses.get(service.name) ?? (await this.#describe(context, service, reached));
     const services = await Promise.all(

@@ -30,7 +30,10 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
   const create = useAction(async () => void (await write('PUT', '', 'Contents requested.')));
   const isEmpty = status === 'empty';
   const close = () => setQuery({ dialog: undefined });
-  const main = isEmpty ? create : build;
+  const sleep = useAction(async () => void (await write('POST', '/sleep', 'Sleep requested.')));
+  const wake = useAction(async () => void (await write('POST', '/wake', 'Wake requested.')));
+  const isAsleep = environment.asleep === true;
+  const main = isEmpty ? create : isAsleep ? wake : build;
   return (
     <>
       {(error.value !== '' || main.error.value) && (
@@ -39,9 +42,11 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
         </span>
       )}
       <button type="button" disabled={main.isPending.value} onClick={main.run}>
-        <Icon name="play" /> {isEmpty ? 'Create' : 'Build'}
+        <Icon name="play" /> {isEmpty ? 'Create' : isAsleep ? 'Wake' : 'Build'}
       </button>
       <Menu label="More actions" buttonClass="icon-button bordered" button={<Icon name="more" />}>
+        {isAsleep && <MenuButton onClick={build.run}>Build</MenuButton>}
+        {status === 'built' && !isAsleep && <MenuButton onClick={sleep.run}>Sleep until it is woken</MenuButton>}
         <MenuButton onClick={() => setQuery({ dialog: 'ttl' })}>Set the time to live</MenuButton>
         <MenuButton onClick={() => setQuery({ dialog: 'rebuild' })} isDestructive>
           Rebuild without cache

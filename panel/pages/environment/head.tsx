@@ -25,7 +25,7 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
           <Icon name={gitRef.type} />
           <h1 class="isolate">{gitRef.type === 'pull request' ? `#${gitRef.name}` : visibleText(gitRef.name)}</h1>
           <span class="row">
-            <StateBadge state={shownState({ status, health: environment.health })} />
+            <StateBadge state={shownState(environment)} />
             <Star id={id} name={name} />
           </span>
         </div>

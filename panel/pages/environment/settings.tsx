@@ -1,12 +1,16 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { EnvironmentView } from '../../api/types.ts';
-import { environmentPath } from '../../api/paths.ts';
+import { send } from '../../api/client.ts';
+import { environmentPath, readEnvironmentPath } from '../../api/paths.ts';
 import { Command } from '../../components/copy.tsx';
 import { Form } from '../../components/form.tsx';
+import { SleepSettings } from '../../components/sleep-settings.tsx';
 import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
+import { resourceOf } from '../../state/resource.ts';
 import { durationText } from '../../view/time.ts';
 import { EnvironmentAccess } from './access.tsx';
 import { Overrides } from './overrides.tsx';
@@ -45,6 +49,15 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
       </section>
       <EnvironmentAccess environment={environment} />
       <Overrides id={id} />
+      <SleepSettings
+        settings={environment.settings.sleep}
+        inherited="the repository"
+        save={async (sleep) => {
+          await send('POST', `${environmentPath(id)}/settings`, { body: { sleep } });
+          resourceOf(readEnvironmentPath(id)).invalidate();
+          notify('Saved.');
+        }}
+      />
       <section class="stack-small">
         <h2>Conditions</h2>
         <Table columns={['Type', 'Status', 'Reason', 'Message']}>

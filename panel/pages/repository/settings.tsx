@@ -9,6 +9,7 @@ import { AccessForm } from '../../components/access-form.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
+import { SleepSettings } from '../../components/sleep-settings.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
@@ -50,6 +51,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
       <Lifetime settings={settings} save={save} />
       <Access settings={settings} save={save} />
       <Schedule settings={settings} save={save} />
+      <SleepSettings settings={settings.sleep} inherited="the installation" save={(sleep) => save({ sleep })} />
       <SyncSettings settings={settings} save={save} />
       <Forks settings={settings} save={save} />
       <Rules repository={repository} settings={settings} save={save} />

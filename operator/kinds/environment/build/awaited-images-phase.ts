@@ -52,7 +52,8 @@ export class AwaitedImagesPhase {
       const line = `the image ${image} is not waited for: its registry has a private address. An administrator can permit it (chart value builder.privateEgress)`;
       await log.note(scope, `unknown-${image}`, line);
     }
-    await log.note(scope, 'images', 'all images are in the registry; the services are being rolled out');
+    const next = scope.isAsleep ? 'the services start when the environment wakes' : 'the services are being rolled out';
+    await log.note(scope, 'images', `all images are in the registry; ${next}`);
     const images = [...build.images, ...plan.images].sort((a, b) => (a.service < b.service ? -1 : 1));
     return { status: { build: { ...build, message: undefined, images, rolloutStartedAt: scope.now.toISOString() } } };
   }

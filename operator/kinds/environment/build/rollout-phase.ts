@@ -22,6 +22,8 @@ export interface RolloutPhaseOptions {
 type RolloutField = BuildField | 'services' | 'aliases';
 type RolloutCondition = 'Built' | 'Available';
 
+const asleepMessage = 'the images are built; the services start when the environment wakes';
+
 /** Rolls out a build's images. The build ends when the services are ready or cannot become ready, and its Job has finished. */
 export class RolloutPhase {
   readonly #options: RolloutPhaseOptions;
@@ -35,6 +37,7 @@ export class RolloutPhase {
     const build = scope.runningBuild;
     if (build?.rolloutStartedAt === undefined) return {};
     const job = await this.#followJob(scope, revision);
+    if (scope.isAsleep) return job.isOver ? this.#options.recorder.finish(scope, 'succeeded', asleepMessage) : job;
     const { failure, ...rolledOut } = await runPhases<RolloutField, RolloutCondition>(
       [
         (current) => this.#options.services.rollOut(current, revision, build),

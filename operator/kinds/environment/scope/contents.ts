@@ -13,8 +13,9 @@ export type ContentsField =
   | 'aliases'
   | 'namespaceUID'
   | 'seed'
-  | 'publication';
-export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published';
+  | 'publication'
+  | 'sleep';
+export type ContentsCondition = 'Created' | 'Built' | 'Available' | 'Seeded' | 'Published' | 'Asleep';
 
 /**
  * Returns whether the environment has a namespace according to its status; without services it is `empty` nevertheless.
@@ -40,10 +41,11 @@ export function forgottenContents({
         aliases: gone,
         namespaceUID: gone,
         seed: gone,
+        sleep: gone,
       },
       ...(publication?.result === 'running' && { publication: { ...publication, result: 'failed' } }),
     },
-    conditions: { Created: gone, Built: gone, Available: gone, Seeded: gone, Published: gone },
+    conditions: { Created: gone, Built: gone, Available: gone, Seeded: gone, Published: gone, Asleep: gone },
   };
 }
 

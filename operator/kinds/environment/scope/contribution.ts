@@ -16,6 +16,7 @@ export type EnvironmentCondition =
   | 'Overridden'
   | 'Seeded'
   | 'Published'
+  | 'Asleep'
   | 'RequestsValid';
 
 export type StatusField = keyof EnvironmentStatus;

@@ -114,6 +114,11 @@ export class EnvironmentScope {
     return this.status.activation?.active ?? false;
   }
 
+  /** Whether the services are to be stopped. */
+  get isAsleep(): boolean {
+    return this.status.sleep?.asleep === true;
+  }
+
   get runningBuild(): BuildStatus | undefined {
     return this.status.build?.result === 'running' ? this.status.build : undefined;
   }

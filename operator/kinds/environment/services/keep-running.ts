@@ -8,13 +8,16 @@ import type { Services } from './services.ts';
 export interface KeepRunningOptions {
   planner: Pick<RevisionPlanner, 'find'>;
   publishing: Pick<Publishing, 'advance' | 'giveUp'>;
-  services: Pick<Services, 'setUp' | 'rollOut' | 'prune'>;
+  services: Pick<Services, 'setUp' | 'rollOut' | 'stop' | 'prune'>;
 }
 
 const revisionUnknown =
   'the services were set up by another version of Coppice and are left unchanged. Request a build to update them';
 
-/** Outside a build: keeps what was last deployed running; before the first build, keeps the services set up. */
+/**
+ * Outside a build: keeps what was last deployed running, or stopped while the environment sleeps; before the first build,
+ * keeps the services set up.
+ */
 export class KeepRunning {
   readonly #options: KeepRunningOptions;
 
@@ -24,7 +27,7 @@ export class KeepRunning {
 
   async run(
     scope: EnvironmentScope,
-  ): Promise<PhaseResult<'publication' | 'services' | 'aliases', 'Published' | 'Available'>> {
+  ): Promise<PhaseResult<'publication' | 'services' | 'aliases', 'Published' | 'Available' | 'Asleep'>> {
     const { planner, services, publishing } = this.#options;
     if (scope.runningBuild) return {};
     const { deployed, revision: setUp } = scope.status;
@@ -38,6 +41,8 @@ export class KeepRunning {
       return {};
     };
     if (!deployed) return runPhases([(current) => services.setUp(current, revision), prune], scope);
+    // Volumes are published once the services have started again, and so their jobs have run.
+    if (scope.isAsleep) return runPhases([(current) => services.stop(current, revision, deployed), prune], scope);
     return runPhases(
       [
         (current) => publishing.advance(current, revision),

@@ -40,7 +40,7 @@ test('changes the status once a minute during many restarts', () => {
   let isLeft = false;
   for (let second = 10; second <= 300; second += 10) {
     const services = [{ name: 'web', ready: true, restarts: second / 10, lastTermination: ended(second) }];
-    const progress = { services, aliases: {}, done: true, waitingFor: [], failures: [] };
+    const progress = { services, aliases: {}, done: true, waitingFor: [], failures: [], wakers: 'none' as const };
     const { status, requeueAfterMs } = rolledOut(reported, progress, at(second));
     reported = status?.services;
     isLeft = requeueAfterMs !== undefined;

@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
-import type { RolloutProgress, ServiceProgress, SetUpServices } from '../../../services/rollout/progress.ts';
-import type { PhaseResult } from '../scope/phase.ts';
+import type {
+  RolloutProgress,
+  ServiceProgress,
+  SetUpServices,
+  StoppingServices,
+} from '../../../services/rollout/progress.ts';
+import { soonest, type PhaseResult } from '../scope/phase.ts';
 
 /** Minimum interval between status writes that only change restart counts. */
 export const RESTARTS_MS = 60_000;
+
+/** How long Kubernetes takes to put ready pods behind their Service, about. */
+const WAKERS_MS = 300;
 
 export type ServicesResult = PhaseResult<'services' | 'aliases', 'Available'>;
 
@@ -47,13 +55,26 @@ export function rolledOut(
         : { status: 'False', reason: 'Waiting', message: `waiting for ${progress.waitingFor.join('; ')}` },
     },
     observed: { progress },
-    ...(isQuiet && { requeueAfterMs: RESTARTS_MS }),
+    requeueAfterMs: soonest(isQuiet ? RESTARTS_MS : undefined, progress.wakers === 'leaving' ? WAKERS_MS : undefined),
   };
 }
 
 /** Reports that the services are set up and none runs. */
 export function notRunning(services: SetUpServices): ServicesResult {
   return { status: servicesStatus(services), conditions: { Available: undefined } };
+}
+
+export type StoppedResult = PhaseResult<'services' | 'aliases', 'Available' | 'Asleep'>;
+
+/** Reports that the services of a sleeping environment are stopped, or which ones still run. */
+export function stopping({ running, ...services }: StoppingServices): StoppedResult {
+  const conditions = { Available: undefined };
+  if (running.length === 0) return { status: servicesStatus(services), conditions };
+  const message = `waiting for ${running.join(', ')} to stop`;
+  return {
+    status: servicesStatus(services),
+    conditions: { ...conditions, Asleep: { status: 'False', reason: 'FallingAsleep', message } },
+  };
 }
 
 function servicesStatus({ services, aliases }: SetUpServices): Pick<EnvironmentStatus, 'services' | 'aliases'> {

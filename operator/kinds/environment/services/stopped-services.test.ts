@@ -36,7 +36,10 @@ describe('while volumes are copied', () => {
 
   test('reports which services are stopped, and why', () => {
     const up = { services: ['db', 'web'].map((name) => ({ name, ready: true })), done: true };
-    const reported = reportStopped({ ...up, aliases: {}, waitingFor: [], failures: [] }, new Set(['db']));
+    const reported = reportStopped(
+      { ...up, aliases: {}, waitingFor: [], failures: [], wakers: 'none' },
+      new Set(['db']),
+    );
     expect(reported).toMatchObject({ done: false, waitingFor: ['db: stopped while its volumes are copied'] });
     expect(reported.services.map(({ ready }) => ready)).toEqual([false, true]);
   });

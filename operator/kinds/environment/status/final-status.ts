@@ -15,6 +15,8 @@ export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryIn
     state: stateOf(scope),
     present: scope.isPresent,
     wanted: scope.isActive,
+    asleep: scope.isAsleep,
+    waking: isWaking(scope),
     // A stranger's commit does not affect what is deployed; the condition Approved reports that it waits.
     buildPending: scope.isBuildPending && awaitsApproval !== true,
     build: buildOfContents(scope.status),
@@ -24,6 +26,14 @@ export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryIn
     wasReady: findCondition(scope.before.conditions, 'Ready')?.status === 'True',
     error,
   };
+}
+
+/** How long a start of services after a sleep is not a failure, in milliseconds. */
+const wakingMs = 5 * 60_000;
+
+function isWaking({ status: { sleep }, before, now }: EnvironmentScope): boolean {
+  if (!sleep || sleep.asleep || now.getTime() - Date.parse(sleep.since) > wakingMs) return false;
+  return ['Asleep', 'Waking'].includes(findCondition(before.conditions, 'Ready')?.reason ?? '');
 }
 
 /** Returns the status to write. `summary`: the conditions that summarize what the phases contributed. */

@@ -8,6 +8,7 @@ import { BuildLog } from '../build/build-log.ts';
 import { BuildRecorder, type BuildRecorderOptions } from '../build/build-recorder.ts';
 import { Masking } from './masking.ts';
 import { Services } from '../services/services.ts';
+import { noWakers as wakers } from '../testing/no-wakers.ts';
 import { finalStatus, summaryInput } from './final-status.ts';
 import { scopeOf } from '../testing/scope.ts';
 import type { Revision } from '../revision/revision.ts';
@@ -55,8 +56,15 @@ function world(refusal?: Error) {
     lookUps: () => lookUps,
     recorder: new BuildRecorder(options),
     rollOut: async (progress: RolloutProgress) => {
+      const visitsOf = () => undefined;
       const workloads = { rollOut: () => Promise.resolve(progress) } as never;
-      const services = new Services(workloads, { address: 'registry', layout: 'nested' }, masking);
+      const services = new Services({
+        workloads,
+        registry: { address: 'registry', layout: 'nested' },
+        masking,
+        wakers,
+        visitsOf,
+      });
       const result = await services.rollOut(scope, revision, build);
       return { progress: result.observed?.progress, after: scope.with(result) };
     },
@@ -66,7 +74,7 @@ function world(refusal?: Error) {
 function failing(message: string): RolloutProgress {
   const reported = [`seed: ${message}`];
   const services = [{ name: 'seed', ready: false, message }];
-  return { services, aliases: {}, done: false, waitingFor: ['db', ...reported], failures: reported };
+  return { services, aliases: {}, done: false, waitingFor: ['db', ...reported], failures: reported, wakers: 'none' };
 }
 
 describe('the last output of containers', () => {
@@ -110,6 +118,13 @@ describe('the last output of containers', () => {
 
 test('reads nothing for services without output', async () => {
   const { rollOut, lookUps } = world();
-  await rollOut({ services: [{ name: 'web', ready: true }], aliases: {}, done: true, waitingFor: [], failures: [] });
+  await rollOut({
+    services: [{ name: 'web', ready: true }],
+    aliases: {},
+    done: true,
+    waitingFor: [],
+    failures: [],
+    wakers: 'none',
+  });
   expect(lookUps()).toBe(0);
 });

@@ -6,6 +6,8 @@ const base: SummaryInput = {
   state: 'built',
   present: true,
   wanted: true,
+  asleep: false,
+  waking: false,
   buildPending: false,
   build: undefined,
   available: true,
@@ -19,6 +21,9 @@ const startedAt = '2026-01-01T00:00:00Z';
 const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'][] = [
   [{}, 'Built', 'Ready'],
   [{ available: undefined }, 'ServicesUnavailable', 'Reconciling'],
+  [{ available: undefined, asleep: true }, 'Asleep', 'Ready'],
+  [{ available: false, waking: true }, 'Waking', 'Reconciling'],
+  [{ asleep: true, build: { number: 2, result: 'failed', startedAt, message: 'boom' } }, 'BuildFailed', 'Stalled'],
   [{ state: 'created', available: undefined }, 'Created', 'Ready'],
   [{ state: 'empty', present: false, wanted: false }, 'Empty', 'Ready'],
   [{ state: 'empty', wanted: false }, 'RemovingContents', 'Reconciling'],

@@ -8,6 +8,10 @@ export interface SummaryInput {
   /** Whether the namespace exists. */
   present: boolean;
   wanted: boolean;
+  /** Whether its services are to be stopped. */
+  asleep: boolean;
+  /** Whether its services start after a sleep. */
+  waking: boolean;
   buildPending: boolean;
   build: EnvironmentStatus['build'];
   /** Whether every service that should run is ready; undefined if none should. */
@@ -42,8 +46,11 @@ export function summarize(input: SummaryInput): ConditionReport[] {
   if (state === 'empty') return reconciling('Creating', 'the contents are being set up');
   if (input.buildPending) return reconciling('BuildPending', 'a build is about to start');
   if (build?.result === 'failed') return stalled('BuildFailed', brief(build.message ?? 'the build failed'));
-  if (input.available === false)
-    return reconciling('ServicesUnavailable', `waiting for ${input.waitingFor.join('; ')}`);
+  if (input.asleep) return ready('Asleep', 'the environment sleeps: its services are stopped until it wakes');
+  if (input.available === false) {
+    const reason = input.waking ? 'Waking' : 'ServicesUnavailable';
+    return reconciling(reason, `waiting for ${input.waitingFor.join('; ')}`);
+  }
   if (state === 'built' && input.available === true) return ready('Built', 'every service is ready');
   if (runsAsBefore(input)) return [];
   if (state === 'built') return reconciling('ServicesUnavailable', 'the services are being checked');

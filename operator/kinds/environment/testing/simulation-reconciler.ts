@@ -13,6 +13,8 @@ import { BuildRecorder } from '../build/build-recorder.ts';
 import { RolloutPhase } from '../build/rollout-phase.ts';
 import { EnvironmentNamespace } from '../namespace/environment-namespace.ts';
 import { Decisions } from '../lifecycle/decisions.ts';
+import { Sleeping } from '../lifecycle/sleeping.ts';
+import { sleepSettings } from '../lifecycle/sleep-settings.ts';
 import { KeepRunning } from '../services/keep-running.ts';
 import { Masking } from '../status/masking.ts';
 import { EnvironmentQuota } from '../lifecycle/environment-quota.ts';
@@ -25,6 +27,7 @@ import { ownPart } from '../status/status-parts.ts';
 import { EnvironmentStatuses } from '../status/statuses.ts';
 import type { FakeKind, fakeClient } from './fake-cluster.ts';
 import { noPublishing as publishing, noSeeding as seeding } from './no-volume-copying.ts';
+import { noWatch, noWakers as wakers } from './no-wakers.ts';
 import { DEFAULT_EGRESS } from '../../../shared/testing/default-egress.ts';
 
 /** What a simulated reconciler acts on, and what it finds there. */
@@ -37,7 +40,7 @@ export interface SimulatedWorld {
   head: string | undefined;
   hasRef: boolean;
   maxActiveEnvironments: number;
-  settings: Pick<Repository['spec'], 'scheduledRebuild'>;
+  settings: Pick<Repository['spec'], 'scheduledRebuild' | 'sleep'>;
   /** Resolves after this much simulated time. */
   takes(ms: number): Promise<void>;
   wake(key: string): void;
@@ -51,7 +54,9 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const configurations = configurationsOf(simulation);
   const planner = plannerOf(simulation);
   const masking = new Masking(planner);
-  const services = new Services(workloadsOf(simulation) as never, { address: 'registry', layout: 'nested' }, masking);
+  const registry = { address: 'registry', layout: 'nested' } as const;
+  const workloads = workloadsOf(simulation) as never;
+  const services = new Services({ workloads, registry, masking, wakers, visitsOf: () => undefined });
   const statuses = new EnvironmentStatuses(
     new StatusWriter(client, { kind: 'Environment' } as never, kind.cache, ownPart),
   );
@@ -115,6 +120,8 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
     keepRunning: new KeepRunning({ planner, publishing, services }),
     decisions: new Decisions(decided),
     approvals: { run: () => Promise.resolve({}) },
+    sleeping: new Sleeping({ ...noWatch, settingsOf: sleepSettings({ configurations, afterSeconds: 0 }), publishing }),
+    wakers,
     now: () => new Date(clock.now()),
   };
   return new EnvironmentReconciler(parts as unknown as EnvironmentReconcilerOptions);
@@ -139,6 +146,7 @@ function configurationsOf(simulation: SimulatedWorld) {
     forkApproval: () => ({ isRequired: false, byComment: false }),
     canBeIncluded: () => false,
     scheduledRebuild: () => simulation.settings.scheduledRebuild,
+    sleepSettings: () => simulation.settings.sleep ?? {},
     read: () => Promise.resolve(configuration),
   };
 }
@@ -183,6 +191,7 @@ function workloadsOf(simulation: SimulatedWorld) {
     aliases: {},
     done: ready,
     waitingFor: ready ? [] : ['web'],
+    wakers: 'none',
     failures: [],
   });
   return {
@@ -193,6 +202,11 @@ function workloadsOf(simulation: SimulatedWorld) {
     rollOut: async () => {
       await simulation.takes(5);
       return reported(simulation.gates.rollout);
+    },
+    front: () => ({ hosts: {}, backends: {} }),
+    stop: async () => {
+      await simulation.takes(5);
+      return { services: [{ name: 'web', ready: false }], aliases: {}, running: [] };
     },
     prune: () => simulation.takes(1),
   };

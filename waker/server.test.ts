@@ -1,0 +1,330 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { KnownEnvironment } from '../waker-protocol/messages.ts';
+import { Environments } from './environments.ts';
+import { HeldRequests } from './held-requests.ts';
+import { OWN_PATHS, PROOF_HEADER } from './page.ts';
+import { Proofs } from './proof.ts';
+import { WakerServer, type Outcome } from './server.ts';
+import { sampleEnvironment } from './testing/sample-environment.ts';
+
+const key = 'group-a/shop';
+const html = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+let environments: Environments;
+let server: WakerServer;
+let port: number;
+let visited: string[];
+let open: number;
+let outcomes: Outcome[];
+const closing: (() => Promise<unknown>)[] = [];
+
+async function startServer({ max = 10, holdMs = 5000 } = {}): Promise<void> {
+  environments = new Environments({ lingerMs: 60_000, now: Date.now });
+  visited = [];
+  open = 0;
+  outcomes = [];
+  const held = new HeldRequests({ max, maxPerEnvironment: max });
+  const visits = {
+    report: (of: string) => void visited.push(of),
+    open: (of: string) => {
+      visited.push(of);
+      open++;
+      return () => void open--;
+    },
+  };
+  const count = (outcome: Outcome) => void outcomes.push(outcome);
+  const proofs = new Proofs('k', Date.now);
+  server = new WakerServer({ environments, held, visits, proofs, holdMs, count, logger: { warn: () => undefined } });
+  port = await server.start(0);
+}
+
+beforeEach(() => startServer());
+afterEach(async () => {
+  await server.stop(0);
+  for (const close of closing.splice(0)) await close();
+});
+
+/** Starts an application in place of a pod. Returns its port. */
+async function application(answer: (request: IncomingMessage, response: ServerResponse) => void, at = 0) {
+  const app = http.createServer(answer);
+  await new Promise<void>((resolve) => app.listen(at, '127.0.0.1', resolve));
+  closing.push(() => {
+    app.closeAllConnections();
+    return new Promise((resolve) => app.close(resolve));
+  });
+  return { port: (app.address() as AddressInfo).port, app };
+}
+
+const know = (given: Partial<KnownEnvironment> = {}) =>
+  environments.apply({ type: 'environment', environment: sampleEnvironment(given) });
+
+/** Reports that the service runs at this port of the host. */
+const awake = (appPort: number, mode: KnownEnvironment['mode'] = 'waking') =>
+  know({
+    mode,
+    hosts: { 'shop.example': [{ path: '/', service: 'web', port: appPort }] },
+    services: [{ name: 'web', ready: true }],
+    backends: { web: ['127.0.0.1'] },
+  });
+
+function send(
+  path: string,
+  {
+    method = 'GET',
+    headers = {},
+    body,
+  }: { method?: string; headers?: Record<string, string>; body?: string | Buffer } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const request = http.request({
+      ...{ port, path, method, host: '127.0.0.1', agent: false },
+      headers: { host: 'shop.example:8080', ...headers },
+    });
+    request.once('error', reject).once('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk)).once('error', reject);
+      response.once('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    request.end(body);
+  });
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let left = 200; left > 0 && !isTrue(); left--) await delay(10);
+  expect(isTrue()).toBe(true);
+}
+
+describe('a request to a sleeping environment', () => {
+  test('is held until its service runs, and forwarded with its headers and body', async () => {
+    know();
+    const { port: appPort } = await application((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        response.writeHead(201, 'Made', { 'x-seen': `${request.method} ${request.url} ${request.headers.host}` });
+        response.end(`${String(request.headers['x-own'])} ${Buffer.concat(chunks).length}`);
+      });
+    });
+    const body = Buffer.alloc(300_000, 'x');
+    const answering = send('/orders?a=%20b', { method: 'POST', headers: { 'x-own': '1' }, body });
+    await until(() => visited.includes(key));
+    expect(open).toBe(1);
+    awake(appPort);
+    const { status, headers, body: text } = await answering;
+    expect([status, headers['x-seen'], text]).toEqual([201, 'POST /orders?a=%20b shop.example:8080', '1 300000']);
+    expect(headers.connection).toBe('close');
+    await until(() => open === 0);
+    expect(outcomes).toEqual(['forwarded']);
+  });
+
+  test('is retried while the pod refuses connections', async () => {
+    const { port: appPort, app } = await application((_request, response) => response.end('first'));
+    app.closeAllConnections();
+    await new Promise((resolve) => app.close(resolve));
+    awake(appPort);
+    const answering = send('/', { headers: { accept: '*/*' } });
+    await delay(300);
+    await application((_request, response) => response.end('second'), appPort);
+    expect((await answering).body).toBe('second');
+  });
+
+  test('is answered with 503 when too many wait, or when it waits too long', async () => {
+    await server.stop(0);
+    await startServer({ max: 1, holdMs: 400 });
+    know();
+    const first = send('/');
+    await until(() => visited.length === 1);
+    const second = await send('/');
+    expect([second.status, second.headers['retry-after']]).toEqual([503, '5']);
+    const late = await first;
+    expect([late.status, late.headers['retry-after']]).toEqual([503, '5']);
+    expect(outcomes).toEqual(['full', 'late']);
+  });
+
+  test('gives its slot back when the client leaves', async () => {
+    await server.stop(0);
+    await startServer({ max: 1 });
+    know();
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n');
+    await until(() => open === 1);
+    socket.destroy();
+    await until(() => open === 0);
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort);
+    expect((await send('/')).body).toBe('ok');
+  });
+
+  test('waits until an operator has reported the environment', async () => {
+    const answering = send('/');
+    await delay(50);
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort);
+    expect((await answering).body).toBe('ok');
+  });
+
+  test.each([
+    ['a crawler', '/', { 'user-agent': 'Googlebot/2.1', ...html }, 503],
+    ['robots.txt', '/robots.txt', {}, 200],
+    ['a health check', '/', { 'user-agent': 'kube-probe/1.34' }, 503],
+  ])('of %s wakes nothing', async (_what, path, headers, status) => {
+    know();
+    expect((await send(path, { headers })).status).toBe(status);
+    expect(visited).toEqual([]);
+  });
+
+  test.each(['login', 'never'] as const)('wakes nothing with wakeOn %s', async (wakeOn) => {
+    know({ wakeOn });
+    expect((await send('/')).status).toBe(503);
+    const page = await send('/', { headers: html });
+    expect(page.body.includes('https://coppice.example/environments/a.shop')).toBe(wakeOn === 'login');
+    expect(page.body).not.toContain(OWN_PATHS.wake);
+    expect(visited).toEqual([]);
+  });
+
+  test('wakes nothing by other headers than Host, nor by a URL with a host', async () => {
+    know();
+    know({ key: 'group-b/other', hosts: { 'other.example': [{ path: '/', service: 'web', port: 80 }] } });
+    const forged = {
+      'x-forwarded-host': 'other.example',
+      forwarded: 'host=other.example',
+      'x-original-url': '//other.example/',
+    };
+    const answering = send('/', { headers: forged }).catch(() => undefined);
+    await until(() => visited.length > 0);
+    expect(new Set(visited)).toEqual(new Set([key]));
+    expect((await send('http://other.example/')).status).toBe(503);
+    expect(visited).not.toContain('group-b/other');
+    await server.stop(0);
+    await answering;
+  });
+});
+
+describe('the waiting page', () => {
+  const proofIn = (body: string) => /"x-coppice-proof": "([^"]+)"/.exec(body)?.[1] ?? '';
+
+  test('is shown to a browser, and wakes nothing by itself', async () => {
+    know();
+    const { status, headers, body } = await send('/', { headers: html });
+    expect([status, headers['cache-control'], headers['retry-after']]).toEqual([503, 'no-store', '5']);
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'nonce-/);
+    expect(body).toContain('<b>a.shop</b>');
+    expect(visited).toEqual([]);
+  });
+
+  test('wakes by the proof in its script, which belongs to its host', async () => {
+    know();
+    know({ key: 'group-b/other', hosts: { 'other.example': [{ path: '/', service: 'web', port: 80 }] } });
+    const proof = proofIn((await send('/', { headers: html })).body);
+    const wake = (headers: Record<string, string>) => send(OWN_PATHS.wake, { method: 'POST', headers });
+    const forged: Record<string, string>[] = [
+      {},
+      { [PROOF_HEADER]: 'x' },
+      { [PROOF_HEADER]: proof, host: 'other.example' },
+    ];
+    for (const headers of forged) {
+      expect((await wake(headers)).status).toBe(403);
+    }
+    expect((await wake({ [PROOF_HEADER]: proof, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await send(OWN_PATHS.wake, { headers: { [PROOF_HEADER]: proof } })).status).toBe(403);
+    expect(visited).toEqual([]);
+    expect((await wake({ [PROOF_HEADER]: proof })).status).toBe(202);
+    expect(visited).toEqual([key]);
+  });
+
+  test('shows how the services start, and is replaced when they run', async () => {
+    know({
+      mode: 'waking',
+      services: [
+        { name: 'db', ready: true },
+        { name: 'web', ready: false },
+      ],
+    });
+    const events = send(OWN_PATHS.events, { headers: { accept: 'text/event-stream' } });
+    await delay(100);
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort, 'awake');
+    const { body } = await events;
+    const received = body
+      .split('\n\n')
+      .filter(Boolean)
+      .map((event) => JSON.parse(event.replace('data: ', '')) as { ready: boolean });
+    expect(received.map(({ ready }) => ready)).toEqual([false, true]);
+  });
+});
+
+describe('an upgrade', () => {
+  test('is held, and then forwarded in both directions; it is a visit as long as it is open', async () => {
+    know();
+    const { port: appPort, app } = await application(() => undefined);
+    app.on('upgrade', (request, socket: Socket, head: Buffer) => {
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${request.headers.upgrade}\r\nConnection: Upgrade\r\n\r\n`,
+      );
+      socket.write(head);
+      socket.pipe(socket);
+    });
+    const client = connect(port, '127.0.0.1');
+    let received = '';
+    client.setEncoding('utf8').on('data', (text: string) => (received += text));
+    client.write(
+      'GET /socket HTTP/1.1\r\nHost: shop.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello',
+    );
+    await until(() => open === 1);
+    awake(appPort);
+    await until(() => received.endsWith('hello'));
+    expect(received).toMatch(/^HTTP\/1.1 101 /);
+    client.write(' again');
+    await until(() => received.endsWith('hello again'));
+    expect(open).toBe(1);
+    client.destroy();
+    await until(() => open === 0);
+  });
+
+  test('is refused where a visit wakes nothing', async () => {
+    know({ wakeOn: 'never' });
+    const client = connect(port, '127.0.0.1');
+    let received = '';
+    client.setEncoding('utf8').on('data', (text: string) => (received += text));
+    client.write('GET / HTTP/1.1\r\nHost: shop.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+    await until(() => received.startsWith('HTTP/1.1 503'));
+    expect(visited).toEqual([]);
+  });
+});
+
+test('forwards requests of an awake environment; those of robots are no visits', async () => {
+  const { port: appPort } = await application((request, response) => response.end(request.method));
+  awake(appPort, 'awake');
+  expect((await send('/', { headers: html })).body).toBe('GET');
+  expect(visited).toEqual([key]);
+  expect((await send('/', { headers: { ...html, 'user-agent': 'Googlebot/2.1' } })).body).toBe('GET');
+  expect((await send('/', { method: 'HEAD' })).status).toBe(200);
+  expect(visited).toEqual([key]);
+});
+
+test('repeats a request that a pod has not answered, but none that could have changed something', async () => {
+  let requests = 0;
+  const { port: appPort } = await application((request, response) => {
+    requests++;
+    if (requests === 1 || request.method === 'POST') request.socket.destroy();
+    else response.end('ok');
+  });
+  awake(appPort);
+  expect((await send('/', { headers: { accept: '*/*' } })).body).toBe('ok');
+  expect((await send('/', { method: 'POST', body: 'x' })).status).toBe(502);
+});

@@ -1,0 +1,348 @@
+import { randomBytes } from 'node:crypto';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Logger } from 'pino';
+import type { KnownEnvironment } from '../waker-protocol/messages.ts';
+import { connectToBackend } from './backend-connection.ts';
+import { backendsOf, routeOf, type Environments } from './environments.ts';
+import { forward, isRepeatable, NoAnswerError, tunnel } from './forward.ts';
+import type { HeldRequests } from './held-requests.ts';
+import { OWN_PATHS, PROOF_HEADER, waitingPage } from './page.ts';
+import type { Proofs } from './proof.ts';
+import { progressOf } from './progress.ts';
+import { treatmentOf, type Treatment } from './visitor.ts';
+import type { Visits } from './visits.ts';
+
+export interface WakerServerOptions {
+  environments: Environments;
+  held: HeldRequests;
+  visits: Pick<Visits, 'report' | 'open'>;
+  proofs: Proofs;
+  /** How long a request waits for services, in milliseconds. */
+  holdMs: number;
+  /** Counts requests by what became of them. */
+  count: (outcome: Outcome) => void;
+  logger: Pick<Logger, 'warn'>;
+}
+
+export type Outcome = 'forwarded' | 'page' | 'refused' | 'full' | 'late' | 'unknown' | 'failed' | 'own';
+
+/** How long a request for an unknown host waits for an operator to report it, in milliseconds: this process has just started. */
+const unknownHostMs = 10_000;
+/** Seconds after which a refused client can try again. */
+const retrySeconds = 5;
+const maxRepeats = 3;
+/** Header fields of one request; those of environments can be larger than those of the API. */
+const maxHeaderBytes = 64 * 1024;
+
+/** What a request is about. */
+interface Visit {
+  environment: KnownEnvironment;
+  host: string;
+  path: string;
+  treatment: Treatment;
+}
+
+class TooLateError extends Error {}
+
+/** Answers visitors of environments that do not run, or whose visitors are being watched for. */
+export class WakerServer {
+  readonly #options: WakerServerOptions;
+  readonly #server: Server;
+  /** Sockets of upgrades, which the server no longer counts. */
+  readonly #upgraded = new Set<Socket>();
+
+  constructor(options: WakerServerOptions) {
+    this.#options = options;
+    this.#server = http.createServer({
+      // Bodies wait unread as long as their requests are held.
+      requestTimeout: 0,
+      headersTimeout: 30_000,
+      maxHeaderSize: maxHeaderBytes,
+      noDelay: true,
+    });
+    this.#server.on('request', (request, response) => void this.#serve(request, response));
+    this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket as Socket, head));
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  /** @returns the port */
+  start(port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  /** Accepts no more connections, and resolves when all requests are answered or after the time. */
+  async stop(graceMs: number): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#server.closeAllConnections();
+      for (const socket of this.#upgraded) socket.destroy();
+    }, graceMs);
+    await new Promise((resolve) => {
+      this.#server.close(resolve);
+      this.#server.closeIdleConnections();
+    });
+    clearTimeout(timer);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { count, logger } = this.#options;
+    try {
+      count(await this.#answer(request, response));
+    } catch (error) {
+      count('failed');
+      if (response.destroyed || response.writableEnded) return;
+      if (response.headersSent) {
+        response.destroy();
+        return;
+      }
+      if (!(error instanceof NoAnswerError)) logger.warn({ err: error }, 'a request could not be forwarded');
+      refuse(response, 502, 'the service ended the connection before it answered. Try again');
+    }
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<Outcome> {
+    const visit = await this.#visitOf(request);
+    if (!visit) {
+      refuse(response, 503, 'no sleeping environment has this address. Try again in a moment', retrySeconds);
+      return 'unknown';
+    }
+    const { environment, host, path, treatment } = visit;
+    if (path === OWN_PATHS.wake) return this.#wake(request, response, visit);
+    if (path === OWN_PATHS.events) return this.#events(response, visit);
+    if (isRunning(environment, host, path)) return this.#forward(request, response, visit);
+    if (treatment === 'refuse') {
+      answerRobot(response, path);
+      return 'refused';
+    }
+    if (treatment === 'page') {
+      this.#answerPage(response, visit);
+      return 'page';
+    }
+    if (environment.mode === 'asleep' && environment.wakeOn !== 'visit') {
+      refuse(response, 503, 'the environment is asleep, and a visit does not wake it');
+      return 'refused';
+    }
+    return this.#forward(request, response, visit);
+  }
+
+  /** Returns undefined for a host that no known environment has, and for requests to a proxy. */
+  async #visitOf(request: IncomingMessage): Promise<Visit | undefined> {
+    const { url = '', headers, method = '' } = request;
+    // Only the Host names the environment: the Ingress controller has routed the request by it.
+    const host = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
+    const path = url.split('?')[0] ?? '';
+    if (!path.startsWith('/')) return undefined;
+    const environment = await this.#environmentOf(host);
+    return environment && { environment, host, path, treatment: treatmentOf({ method, path, headers }) };
+  }
+
+  async #environmentOf(host: string): Promise<KnownEnvironment | undefined> {
+    const { environments } = this.#options;
+    const until = Date.now() + unknownHostMs;
+    for (;;) {
+      const environment = environments.ofHost(host);
+      const leftMs = until - Date.now();
+      if (environment || leftMs <= 0) return environment;
+      await this.#changed('', leftMs, AbortSignal.timeout(leftMs));
+    }
+  }
+
+  #answerPage(response: ServerResponse, { environment, host }: Visit): void {
+    const nonce = randomBytes(16).toString('base64');
+    const { html, policy } = waitingPage({ environment, proof: this.#options.proofs.sign(host), nonce });
+    response.writeHead(503, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'retry-after': String(retrySeconds),
+      'x-robots-tag': 'noindex',
+      'referrer-policy': 'same-origin',
+      ...uncached,
+    });
+    response.end(html);
+  }
+
+  /** The script of a waiting page wakes the environment. */
+  #wake(request: IncomingMessage, response: ServerResponse, { environment, host }: Visit): Outcome {
+    const { proofs, visits } = this.#options;
+    const proof = String(request.headers[PROOF_HEADER] ?? '');
+    const site = request.headers['sec-fetch-site'];
+    const isOwn = site === undefined || site === 'same-origin';
+    if (request.method !== 'POST' || !isOwn || environment.wakeOn !== 'visit' || !proofs.isValid(host, proof)) {
+      refuse(response, 403, 'only the script of a waiting page wakes an environment');
+      return 'refused';
+    }
+    visits.report(environment.key);
+    response.writeHead(202, uncached).end();
+    return 'own';
+  }
+
+  /** Streams how the services start, until they run. */
+  async #events(response: ServerResponse, { environment: { key }, host }: Visit): Promise<Outcome> {
+    const { environments, held, holdMs } = this.#options;
+    const first = environments.get(key);
+    const release = first && held.take(first);
+    if (!release) {
+      refuse(response, 503, 'too many requests wait for this environment. Try again', retrySeconds);
+      return 'full';
+    }
+    const closed = new AbortController();
+    response.once('close', () => closed.abort());
+    try {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...uncached });
+      const until = Date.now() + holdMs;
+      let sent = '';
+      for (let isReady = false; !isReady && !closed.signal.aborted && Date.now() < until;) {
+        const progress = progressOf(environments.get(key), host);
+        const text = JSON.stringify(progress);
+        if (text !== sent) response.write(`data: ${text}\n\n`);
+        sent = text;
+        isReady = progress.ready;
+        if (!isReady) await this.#changed(key, 1000, closed.signal);
+      }
+      response.end();
+      return 'own';
+    } finally {
+      release();
+    }
+  }
+
+  /** Holds the request until its service runs, and forwards it. */
+  async #forward(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<Outcome> {
+    const { visits } = this.#options;
+    const closed = new AbortController();
+    response.once('close', () => closed.abort());
+    const isVisit = visit.treatment !== 'refuse';
+    const end = isVisit ? visits.open(visit.environment.key) : () => undefined;
+    try {
+      for (let repeats = 0; ; repeats++) {
+        const socket = await this.#connect(visit, closed.signal);
+        if (socket === 'full') {
+          refuse(response, 503, 'too many requests wait for this environment. Try again', retrySeconds);
+          return 'full';
+        }
+        if (socket === 'late') {
+          refuse(response, 503, 'the environment did not wake in time. Try again', retrySeconds);
+          return 'late';
+        }
+        try {
+          await forward(request, response, socket);
+          return 'forwarded';
+        } catch (error) {
+          const canRepeat = error instanceof NoAnswerError && isRepeatable(request) && !response.headersSent;
+          if (!canRepeat || repeats >= maxRepeats || closed.signal.aborted) throw error;
+        }
+      }
+    } finally {
+      end();
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
+    const { count, visits } = this.#options;
+    client.on('error', () => client.destroy());
+    this.#upgraded.add(client);
+    client.once('close', () => this.#upgraded.delete(client));
+    const closed = new AbortController();
+    client.once('close', () => closed.abort());
+    let end: (() => void) | undefined;
+    try {
+      const visit = await this.#visitOf(request);
+      const canWake = visit && (visit.environment.mode !== 'asleep' || visit.environment.wakeOn === 'visit');
+      if (!visit || !canWake || visit.treatment === 'refuse') {
+        refuseUpgrade(client);
+        count(visit ? 'refused' : 'unknown');
+        return;
+      }
+      end = visits.open(visit.environment.key);
+      const socket = await this.#connect(visit, closed.signal);
+      if (socket === 'full' || socket === 'late') {
+        refuseUpgrade(client);
+        count(socket);
+        return;
+      }
+      count('forwarded');
+      await tunnel(request, client, head, socket);
+    } catch {
+      // The client has gone while it was held.
+      client.destroy();
+      count('failed');
+    } finally {
+      end?.();
+    }
+  }
+
+  /** Connects to a pod of the visited service, and waits until there is one. */
+  async #connect({ environment: { key }, host, path }: Visit, closed: AbortSignal): Promise<Socket | 'full' | 'late'> {
+    const { environments, held, holdMs } = this.#options;
+    const known = environments.get(key);
+    const release = known && held.take(known);
+    if (!release) return 'full';
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new TooLateError()), holdMs);
+    try {
+      return await connectToBackend({
+        find: () => {
+          const current = environments.get(key);
+          return current && current.mode !== 'asleep' ? backendsOf(current, host, path) : [];
+        },
+        changed: (ms, signal) => this.#changed(key, ms, signal),
+        signal: AbortSignal.any([closed, late.signal]),
+      });
+    } catch (error) {
+      if (error instanceof TooLateError) return 'late';
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      release();
+    }
+  }
+
+  /** Resolves at a change of the environment, after the time, or when the signal is aborted. */
+  #changed(key: string, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        stop();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      const stop = this.#options.environments.listen(key, end);
+      signal.addEventListener('abort', end, { once: true });
+      if (signal.aborted) end();
+    });
+  }
+}
+
+/** Whether the request can be forwarded at once. A path without a route is the Ingress controller's mistake. */
+function isRunning(environment: KnownEnvironment, host: string, path: string): boolean {
+  const { mode, hosts } = environment;
+  if (mode === 'asleep') return false;
+  if (backendsOf(environment, host, path).length > 0) return true;
+  return mode !== 'waking' && routeOf(hosts[host] ?? [], path) !== undefined;
+}
+
+const uncached = { 'cache-control': 'no-store', connection: 'close' };
+
+function refuse(response: ServerResponse, status: number, error: string, retryAfter?: number): void {
+  const retry = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+  response.writeHead(status, { 'content-type': 'application/json', 'x-robots-tag': 'noindex', ...retry, ...uncached });
+  response.end(`${JSON.stringify({ error })}\n`);
+}
+
+function answerRobot(response: ServerResponse, path: string): void {
+  if (path !== '/robots.txt') {
+    refuse(response, 503, 'the environment is asleep', 3600);
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'text/plain', ...uncached }).end('User-agent: *\nDisallow: /\n');
+}
+
+function refuseUpgrade(client: Socket): void {
+  client.end(
+    `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${retrySeconds}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
