@@ -44,7 +44,7 @@ const partWords = {
   'rules for environments': 790,
   release: 1110,
   'images from CI': 680,
-  'approval of forks': 950,
+  'approval of forks': 990,
   'features by caller': 330,
   'access to environments': 1241,
   'shells and forwarded ports': 1250,
