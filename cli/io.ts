@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { TerminalSize } from '../shell-protocol/frames.ts';
-import { ask, askSecret } from './login/prompt.ts';
+import { ask, askSecret } from './terminal/prompt.ts';
 import { visible } from './output/safe-text.ts';
 
 /** An output stream of the process. */

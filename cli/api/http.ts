@@ -32,7 +32,7 @@ export function exchange(url: URL, { method, headers, body, signal, idleMs }: Ou
       response.on('error', () => undefined);
       resolve(response);
     });
-    sent.setTimeout(idleMs ?? defaultIdleMs, () => sent.destroy(new Error('the server sends nothing any more')));
+    sent.setTimeout(idleMs ?? defaultIdleMs, () => sent.destroy(new Error('the server stopped responding')));
     sent.on('error', reject);
     sent.end(body);
   });

@@ -12,7 +12,6 @@ import type {
   Variables,
   VariablesOwner,
 } from '../installation.ts';
-import { listedOf } from '../listed.ts';
 import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
 import type { Client, Method } from './client.ts';
 import type { Io } from '../io.ts';
@@ -20,6 +19,7 @@ import { changes } from './events.ts';
 import { execInPod } from './exec.ts';
 import { forwardPorts } from './forward.ts';
 import { textOf } from './http.ts';
+import { listedOf } from './listed-environment.ts';
 import { endOfLog, followLog } from './log.ts';
 import type {
   BuildView,

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { RequestError } from '../api/client.ts';
+import { listedOf } from '../api/listed-environment.ts';
 import type { EnvironmentView, ListedEnvironment, SpawnBody } from '../api/types.ts';
 import { CliError, usageError } from '../errors.ts';
 import type { EnvironmentRequest } from '../installation.ts';
 import { note, write } from '../io.ts';
-import { listedOf } from '../listed.ts';
 import { seconds } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { visible, visibleJson } from '../output/safe-text.ts';
@@ -13,6 +12,7 @@ import { environmentId, gitRef, repositoryId, repositoryOf, suggesting } from '.
 import { readCheckout } from '../git/checkout.ts';
 import type { Run, Session } from '../session.ts';
 import { shownEnvironments } from '../shown.ts';
+import { openBrowser } from '../terminal/open-browser.ts';
 import { WAITED_FOR, waitForBuild, waitForState } from '../wait/wait.ts';
 
 const shown = (session: Session) => shownEnvironments(session.io.now);
@@ -275,19 +275,3 @@ export const open: Run = async (session, [name]) => {
   await write(session.io.out, `${visible(weburl)}\n`);
   if (session.io.isTerminal.out && !session.given.flag('print')) openBrowser(weburl);
 };
-
-/** Opens a web page, without waiting for the browser. @throws CliError for another kind of address */
-export function openBrowser(url: string): void {
-  if (!/^https?:\/\//.test(url)) throw new CliError(`${url} is not a web address`);
-  // No shell: an address cannot be read as a command.
-  const [program, args]: [string, string[]] =
-    process.platform === 'darwin'
-      ? ['open', [url]]
-      : process.platform === 'win32'
-        ? ['rundll32', ['url.dll,FileProtocolHandler', url]]
-        : ['xdg-open', [url]];
-  const child = spawn(program, args, { stdio: 'ignore', detached: true });
-  // Without a desktop, the user can still open the printed address.
-  child.on('error', () => undefined);
-  child.unref();
-}

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client } from '../api/client.ts';
-import { openBrowser } from '../commands/env.ts';
 import { CliError } from '../errors.ts';
 import { note, type Io } from '../io.ts';
+import { openBrowser } from '../terminal/open-browser.ts';
 
 const maxMs = 5 * 60 * 1000;
 

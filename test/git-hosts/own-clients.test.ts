@@ -12,7 +12,7 @@ import type { Fault } from './faults.ts';
 import type { KindName } from './kind.ts';
 import { startHost } from './running-host.ts';
 import type { RunningHost } from './running-host.ts';
-import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
+import { groupFlows } from '../../operator/source/hosts/testing/group-flows.ts';
 
 interface Case {
   kind: KindName;

@@ -12,7 +12,7 @@ import { Source, type SourceOptions } from '../../operator/source/git/source.ts'
 import { createKeyPair } from '../../operator/source/git/ssh-tools.ts';
 import { ClusterSecrets } from './cluster-secrets.ts';
 import { startSshd, type TestSshd } from './start-sshd.ts';
-import { groupFlows } from '../../operator/shared/testing/group-flows.ts';
+import { groupFlows } from '../../operator/source/hosts/testing/group-flows.ts';
 
 /** Name under which the server is requested. */
 export const HOST = 'git.example.com';

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { LABELS } from '../../../crds/labels.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
-import { groupFlows } from '../../shared/testing/group-flows.ts';
+import { groupFlows } from '../../source/hosts/testing/group-flows.ts';
 import { createBuildQueues } from './build-limits.ts';
 
 function queuesOver(concurrency: { total: number; perGroup: number; perAccount: number }) {

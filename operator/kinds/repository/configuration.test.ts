@@ -7,7 +7,7 @@ import type { Variable } from '../../../service-file/variables.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { GitHosts } from '../../source/hosts/git-hosts.ts';
 import { RepositoryConfigurations } from './configuration.ts';
-import { groupFlows } from '../../shared/testing/group-flows.ts';
+import { groupFlows } from '../../source/hosts/testing/group-flows.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secrets: Record<string, Record<string, string>> = {

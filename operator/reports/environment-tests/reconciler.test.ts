@@ -11,7 +11,7 @@ import { Waiting } from '../../shared/errors.ts';
 import { TestsReconciler } from './reconciler.ts';
 import { isSameRequest, needsReconcile } from './round.ts';
 import { FakeTester } from './testing/fake-tester.ts';
-import { groupFlows } from '../../shared/testing/group-flows.ts';
+import { groupFlows } from '../../source/hosts/testing/group-flows.ts';
 
 const finishedAt = '2026-01-01T00:00:00.000Z';
 const url = 'http://shop-main--acme.env.example/';

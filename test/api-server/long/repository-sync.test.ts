@@ -19,7 +19,7 @@ import { Source } from '../../../operator/source/git/source.ts';
 import { serveByHttpBackend } from '../../git-server/http-backend.ts';
 import { createNamespace, deleteNamespace, deleteWidgetType, testClient } from '../api-server.ts';
 import { createOwnType, environmentTypeOf } from '../own-types.ts';
-import { groupFlows } from '../../../operator/shared/testing/group-flows.ts';
+import { groupFlows } from '../../../operator/source/hosts/testing/group-flows.ts';
 
 const branches = 5000;
 const type = environmentTypeOf('sync');

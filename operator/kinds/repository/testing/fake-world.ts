@@ -10,7 +10,7 @@ import { StatusWriter } from '../../../shared/status-writer.ts';
 import type { WebhookState } from '../../../source/webhooks/webhook-setup.ts';
 import { RepositoryReconciler } from '../reconciler.ts';
 import { RepositorySync } from '../repository-sync.ts';
-import { groupFlows } from '../../../shared/testing/group-flows.ts';
+import { groupFlows } from '../../../source/hosts/testing/group-flows.ts';
 
 export const commitOf = (digit: number) => `${digit}`.repeat(40);
 

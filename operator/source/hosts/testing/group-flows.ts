@@ -1,4 +1,4 @@
-import { Flows } from '../../source/hosts/flows.ts';
+import { Flows } from '../flows.ts';
 
 /** Flows for groups that no account created. */
 export const groupFlows = new Flows({

@@ -1,4 +1,4 @@
-import type { EnvironmentView, ListedEnvironment } from './api/types.ts';
+import type { EnvironmentView, ListedEnvironment } from './types.ts';
 
 /** Returns an environment in the form of lists and the change stream. */
 export function listedOf(view: EnvironmentView): ListedEnvironment {
