@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
+import type { EnvironmentAnswer } from '../client/rest-client.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { logOf } from './fixtures.ts';
@@ -20,14 +21,12 @@ const secret = `word-${randomUUID()}`;
 const credentials = { username: 'reader', password: `password-${randomUUID()}` };
 const included = [{ name: 'backend', fallback: 'main', alias: 'api' }];
 
-/** A page that shows what the service `api` of another repository answers. */
-function page(text: string, repositories: object[] = included): Record<string, string> {
-  const web = { build: '.', ports: ['8080:8080'], depends_on: ['api'] };
+function page(text: string, repositories: object[] = included, dependsOn = ['api']): Record<string, string> {
+  const web = { build: '.', ports: ['8080:8080'], depends_on: dependsOn };
   return {
     'compose.yaml': stringify({ services: { web }, 'x-coppice': { repositories } }),
-    Dockerfile:
-      'FROM busybox:1\nCOPY --chmod=755 index.cgi /www/cgi-bin/\nCMD ["httpd", "-f", "-p", "8080", "-h", "/www"]\n',
-    'index.cgi': `#!/bin/sh\necho "Content-Type: text/plain"\necho\necho "${text}"\nwget -q -T 2 -O- http://api:8080/ || echo failed\n`,
+    Dockerfile: 'FROM busybox:1\nCOPY index.html /www/\nCMD ["httpd", "-f", "-p", "8080", "-h", "/www"]\n',
+    'index.html': `${text}\n`,
   };
 }
 
@@ -57,6 +56,8 @@ beforeAll(async () => {
   const made = await send(path, { method: 'PUT', body: JSON.stringify(credentials) });
   if (made.status !== 200) throw new Error(`${path}: ${made.status} ${made.text}`);
   await Promise.all([shop.pushFiles('refs/heads/feature', page('page 1')), pushBackend('main', api('api 1'))]);
+  // The target of the pull requests.
+  await shop.pushFiles('refs/heads/main', page('main'));
   shopId = await harness.register({ name: 'shop', type: 'ownerhost', params: shop.params });
   backendId = await harness.register({
     name: 'backend',
@@ -89,15 +90,14 @@ async function deploymentOf(id: string, service: string) {
   return objectSchema.parse(JSON.parse(await harness.kubectl(args))).metadata;
 }
 
-const pageAt = ({ weburl }: { weburl: string }, text: string) => pageWith(`${weburl}cgi-bin/index.cgi`, text, 90);
+/** Waits for the page of the included repository, at the host of its alias. */
+const apiOf = ({ aliases }: EnvironmentAnswer, text: string) => pageWith(aliases['api'] ?? '', text, 90);
 
 test('runs the services of both, each with its own variables, at the branch of the name or the fallback', async () => {
   feature = await harness.spawn(shopId, 'feature');
   const built = await harness.built(feature);
-  const shown = await pageAt(built, 'api 1');
-  expect(shown).toContain('page 1');
-  expect(shown).toContain(`word: ${secret}`);
-  expect(await pageWith(built.aliases['api'] ?? '', 'api 1')).toContain('api 1');
+  await pageWith(built.weburl, 'page 1');
+  expect(await apiOf(built, 'api 1')).toContain(`word: ${secret}`);
   expect(await includedIn(feature)).toMatchObject([
     { id: backendId, branch: 'main', branches: ['feature', 'main'], services: ['api'] },
   ]);
@@ -115,8 +115,7 @@ test('a push to the included repository builds and restarts only what it changed
   const before = [await deploymentOf(feature, 'api'), await deploymentOf(feature, 'web')];
   const commit = await pushBackend('main', api('api 2'));
   await harness.sync(backendId);
-  const shown = await harness.client.environment(feature);
-  expect(await pageAt(shown, 'api 2')).toContain('page 1');
+  await apiOf(await harness.client.environment(feature), 'api 2');
   await harness.client.waitForEnvironment(feature, ({ build }) => build?.result === 'succeeded', 60);
   const after = [await deploymentOf(feature, 'api'), await deploymentOf(feature, 'web')];
   expect(after[0]?.generation).toBeGreaterThan(before[0]?.generation ?? 0);
@@ -130,18 +129,17 @@ test('a push to the included repository builds and restarts only what it changed
 test('a new branch of the same name is taken, and the pull request shows which commit each came from', async () => {
   const commit = await pushBackend('feature', api('api 3'));
   await harness.sync(backendId);
-  const shown = await harness.client.environment(feature);
-  await pageAt(shown, 'api 3');
+  await apiOf(await harness.client.environment(feature), 'api 3');
   expect(await includedIn(feature)).toMatchObject([{ branch: 'feature', commit }]);
   const pull = await spawnPull(await shop.openPull('feature'));
-  await pageAt(await harness.built(pull), 'api 3');
+  await apiOf(await harness.built(pull), 'api 3');
   expect(await includedIn(pull)).toMatchObject([{ branch: 'feature', commit }]);
   const expected = `It includes backend at \`${commit.slice(0, 12)}\` of \` feature \`.`;
   await waitFor('the comment', 60, async () => JSON.stringify(await shop.record()).includes(expected) || undefined);
 }, 180_000);
 
 test('reports a missing branch, and builds when it is pushed', async () => {
-  await shop.pushFiles('refs/heads/missing', page('page 2', [{ name: 'backend' }]));
+  await shop.pushFiles('refs/heads/missing', page('page 2', [{ name: 'backend', alias: 'api' }]));
   const id = await harness.spawn(shopId, 'missing');
   const stalled = await harness.stalled(id);
   expect(conditionOf(stalled, 'Stalled')).toMatchObject({
@@ -151,7 +149,7 @@ test('reports a missing branch, and builds when it is pushed', async () => {
   expect(await includedIn(id)).toEqual([{ id: backendId, branches: ['missing'] }]);
   await pushBackend('missing', api('api 4'));
   await harness.sync(backendId);
-  await pageAt(await harness.built(id), 'api 4');
+  await apiOf(await harness.built(id), 'api 4');
 }, 180_000);
 
 test.each([
@@ -164,7 +162,7 @@ test.each([
   async (_what, repositories, message) => {
     const branch = `refused-${randomUUID().slice(0, 8)}`;
     await Promise.all([
-      shop.pushFiles(`refs/heads/${branch}`, page('refused', repositories)),
+      shop.pushFiles(`refs/heads/${branch}`, page('refused', repositories, [])),
       pushBackend(branch, api('refused', 'web')),
     ]);
     const stalled = await harness.stalled(await harness.spawn(shopId, branch));
@@ -183,10 +181,10 @@ test("a fork's pull request includes nothing that does not permit it, and then g
   const settings = { forks: { canInclude: true } };
   await harness.client.call(z.unknown(), 'POST', `/api/repository/${backendId}/settings`, settings);
   await harness.client.call(z.unknown(), 'POST', `/api/environment/${id}/build`, {});
-  const shown = await pageAt(await harness.built(id), 'word: none');
-  expect(shown).toContain('fork');
+  const built = await harness.built(id);
+  await pageWith(built.weburl, 'fork');
   // At the fallback, although the fork's branch could have any name.
-  expect(shown).toContain('api 2');
+  expect(await apiOf(built, 'api 2')).toContain('word: none');
   const kept = await harness.kubectl(['get', 'secrets,configmaps', '--namespace', namespaceOf(id), '--output', 'json']);
   for (const word of [secret, credentials.password]) {
     expect(kept).not.toContain(word);
