@@ -140,6 +140,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
   const ended: string[] = [];
   /** The readiness in each write of the status. */
   const readiness: string[] = [];
+  const reconciling: string[] = [];
   /**
    * Arguments of each call: whether the code is trusted, and whether it was rolled out; both decide the pull
    * credentials.
@@ -240,6 +241,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     write: (written: Environment, status: EnvironmentStatus) => {
       calls.push(`status: ${status.state ?? ''}`);
       readiness.push(condition({ ...written, status }, 'Ready'));
+      reconciling.push(condition({ ...written, status }, 'Reconciling'));
       written.status = structuredClone(status);
       object.status = structuredClone(status);
       return Promise.resolve();
@@ -323,6 +325,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     ended,
     ensured,
     readiness,
+    reconciling,
   };
 }
 
@@ -379,6 +382,15 @@ describe("a fork's commit that needs an approval", () => {
     expect([condition(object, 'Approved'), condition(object, 'Reconciling'), condition(object, 'Stalled')]).toEqual([
       ...['False WaitingForApproval', 'True WaitingForApproval', 'False WaitingForApproval'],
     ]);
+  });
+
+  test('keeps being reported while a request is handled', async () => {
+    const object = ofFork({});
+    await reconcilerIn(object, needed).reconciler.reconcile('key');
+    object.metadata.annotations = { [requestAnnotation('build')]: '2026-01-01T00:30:00Z/x' };
+    const { reconciler, reconciling } = reconcilerIn(object, needed);
+    await reconciler.reconcile('key');
+    expect(new Set(reconciling)).toEqual(new Set(['True WaitingForApproval']));
   });
 
   test('is built when it is approved, and who approved it is recorded', async () => {

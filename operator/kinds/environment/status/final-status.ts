@@ -11,6 +11,7 @@ const maxMessage = 8000;
 /** Returns the input of an Environment's summary. `error`: the error that ended the reconcile. */
 export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryInput {
   const { progress, givesUpAt, awaitsApproval } = scope.contributed.observed;
+  const isHeld = scope.status.approval?.waitingCommit !== undefined;
   return {
     state: stateOf(scope),
     present: scope.isPresent,
@@ -20,6 +21,7 @@ export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryIn
     // A stranger's commit does not affect what is deployed; the condition Approved reports that it waits.
     buildPending: scope.isBuildPending && awaitsApproval !== true,
     build: buildOfContents(scope.status),
+    heldForApproval: isHeld ? findCondition(scope.before.conditions, 'Approved')?.message : undefined,
     available: progress?.done,
     waitingFor: progress?.waitingFor ?? [],
     givesUpAt,

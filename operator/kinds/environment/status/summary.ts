@@ -1,6 +1,7 @@
 import type { ConditionReport } from '../../../../crds/conditions.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
+import { WAITING_FOR_APPROVAL } from '../revision/approval.ts';
 import { afterError, brief, ready, reconciling, stalled } from '../../../shared/conditions.ts';
 
 export interface SummaryInput {
@@ -16,6 +17,8 @@ export interface SummaryInput {
   build: EnvironmentStatus['build'];
   /** Whether every service that should run is ready; undefined if none should. */
   available: boolean | undefined;
+  /** What new contents wait for, if it is the approval of a fork's commit. */
+  heldForApproval?: string | undefined;
   /** Pending steps as readable texts; empty if there are none. */
   waitingFor: readonly string[];
   /** When the rollout fails if it is not complete. */
@@ -42,6 +45,10 @@ export function summarize(input: SummaryInput): ConditionReport[] {
     const until = input.givesUpAt ? ` until ${input.givesUpAt.toISOString().replace(/\.\d+Z$/, 'Z')}` : '';
     const waiting = input.waitingFor.length > 0 ? `; waiting${until} for ${input.waitingFor.join('; ')}` : '';
     return reconciling('Building', `build ${build.number} is under way${waiting}`);
+  }
+  // Until this reconcile has checked again, what was reported stays.
+  if (state === 'empty' && input.heldForApproval !== undefined) {
+    return reconciling(WAITING_FOR_APPROVAL, input.heldForApproval);
   }
   if (state === 'empty') return reconciling('Creating', 'the contents are being set up');
   if (input.buildPending) return reconciling('BuildPending', 'a build is about to start');
