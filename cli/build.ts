@@ -38,7 +38,7 @@ export async function buildCli(): Promise<Buffer> {
     tsconfigRaw: {},
   });
   const [file] = outputFiles;
-  if (!file) throw new Error('esbuild made no file of cli/main.ts');
+  if (!file) throw new Error('esbuild did not bundle cli/main.ts');
   const licenses = readFileSync(join(folder, 'licenses.txt'), 'utf8');
   return Buffer.concat([file.contents, Buffer.from(`\n/*\nLicenses of packages in this file:\n\n${licenses}*/\n`)]);
 }

@@ -46,7 +46,7 @@ export const sleepSettingsSchema = z
     }),
     wakeOn: z.enum(WAKE_ON).optional().meta({
       description:
-        'What wakes a sleeping environment besides requests and working hours: `visit` (default), anybody who opens its address; `login`, a member of the group, whom its address leads to the panel; `never`, nothing else.',
+        'What wakes a sleeping environment, in addition to requests and working hours: `visit` (default), anybody who opens its address; `login`, a member of the group, whom its address leads to the panel; `never`, nothing else.',
     }),
     wakeOnCommit: z.boolean().optional().meta({
       description:

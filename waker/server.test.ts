@@ -307,7 +307,7 @@ describe('an upgrade', () => {
   });
 });
 
-test('forwards requests of an awake environment; those of robots are no visits', async () => {
+test('forwards requests to an awake environment, and counts none of robots as a visit', async () => {
   const { port: appPort } = await application((request, response) => response.end(request.method));
   awake(appPort, 'awake');
   expect((await send('/', { headers: html })).body).toBe('GET');

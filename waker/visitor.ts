@@ -62,7 +62,7 @@ const robots = new RegExp(
 );
 
 const robotPaths = new Set(['/robots.txt', '/favicon.ico']);
-/** Parts of pages. Of another site's page they are no visit to this one. */
+/** Parts of pages. Requests for parts of another site's page do not count as visits. */
 const parts = new Set(['image', 'style', 'script', 'font', 'audio', 'video', 'track', 'manifest', 'object', 'embed']);
 
 export interface VisitorRequest {

@@ -28,7 +28,7 @@ const wakers: readonly (readonly [WakeOn, string])[] = [
 
 export interface SleepSettingsProps {
   settings: Settings;
-  /** Of what the environment inherits: `the repository`. */
+  /** Name of what the settings are inherited from, such as `the repository`. */
   inherited: string;
   /** @throws RequestError */
   save: (settings: object) => Promise<void>;

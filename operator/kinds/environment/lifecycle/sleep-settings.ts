@@ -5,7 +5,7 @@ import type { EnvironmentScope } from '../scope/scope.ts';
 
 export interface SleepDefaults {
   configurations: Pick<RepositoryConfigurations, 'sleepSettings'>;
-  /** Of environments whose repository sets nothing. */
+  /** Default of environments whose repository sets nothing. */
   afterSeconds: number;
 }
 
