@@ -22,9 +22,8 @@ const [copy] = [codeOf('docs/how-to/shell.md', 'copy')];
 let harness: Harness;
 let folder: string;
 let token: string;
-/** The environment of the branch, of a branch that a test deletes, and of a pull request that may come from a fork. */
+/** The environment of the branch, and of a pull request that may come from a fork. */
 let id: string;
-let other: string;
 let fork: string;
 const children: ChildProcess[] = [];
 
@@ -43,6 +42,9 @@ FROM web
 `,
   'index.html': `${text}\n`,
 });
+
+/** Nothing is built. */
+const imageOnly = 'services: { web: { image: busybox:1, command: httpd -f -p 8080 } }\n';
 
 interface Ran {
   code: number | null;
@@ -83,15 +85,14 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'shell-'));
   const url = `${harness.connection.gitUrl}/${harness.group}/shop.git`;
   await pushRepository({ url, branch: 'main', files: files('the page') });
-  await pushRepository({ url, branch: 'other', files: files('the page') });
-  await pushPullRequest(url, 'main', 7);
+  await pushRepository({ url, branch: 'fork', files: { 'compose.yaml': imageOnly } });
+  await pushPullRequest(url, 'fork', 7);
   const repository = await harness.addRepository('shop', url);
   id = await harness.spawn(repository, 'main');
-  other = await harness.spawn(repository, 'other');
   fork = await harness.spawn(repository, '7', { gitRef: { name: '7', type: 'pull request' } });
   const installed = await sh(install);
   if (installed.code !== 0) throw new Error(`the command line was not installed: ${installed.err}`);
-  await Promise.all([id, other, fork].map((one) => harness.built(one)));
+  await Promise.all([id, fork].map((one) => harness.built(one)));
 }, 400_000);
 
 afterAll(async () => {
@@ -192,21 +193,21 @@ describe('is refused', () => {
   });
 });
 
-describe('ends', () => {
-  /** Starts a command that says when it runs, and returns how it ended after `act`. */
-  async function endedBy(act: () => Promise<unknown>, env: Record<string, string> = {}): Promise<Ran & { ms: number }> {
-    const child = start('coppice exec -n $id web -- sh -c "echo runs; sleep 300"', env);
-    const texts = { out: '', err: '' };
-    child.stdout?.on('data', (chunk: Buffer) => (texts.out += chunk.toString()));
-    child.stderr?.on('data', (chunk: Buffer) => (texts.err += chunk.toString()));
-    const closed = once(child, 'close') as Promise<[number | null]>;
-    await waitFor('the command to run', 30, () => Promise.resolve(texts.out.includes('runs') || undefined));
-    await act();
-    const since = performance.now();
-    const [code] = await closed;
-    return { code, ...texts, ms: performance.now() - since };
-  }
+/** Starts a command that says when it runs, and returns how it ended after `act`. */
+async function endedBy(act: () => Promise<unknown>, env: Record<string, string> = {}): Promise<Ran & { ms: number }> {
+  const child = start('coppice exec -n $id web -- sh -c "echo runs; sleep 300"', env);
+  const texts = { out: '', err: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (texts.out += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (texts.err += chunk.toString()));
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  await waitFor('the command to run', 30, () => Promise.resolve(texts.out.includes('runs') || undefined));
+  await act();
+  const since = performance.now();
+  const [code] = await closed;
+  return { code, ...texts, ms: performance.now() - since };
+}
 
+describe('ends', () => {
   test('when its token is revoked', async () => {
     const client = await harness.client.withApiToken('revoked', new Date(Date.now() + 3600_000));
     const revoke = () => harness.client.call(z.unknown(), 'DELETE', '/api/user/tokens?name=revoked');
@@ -224,13 +225,6 @@ describe('ends', () => {
     expect(code).toBe(4);
     expect(ms).toBeLessThan(5000);
   }, 60_000);
-
-  test('when the contents are deleted', async () => {
-    const remove = () => harness.client.call(z.unknown(), 'DELETE', `/api/environment/${other}`);
-    const { code, err } = await endedBy(remove, { id: other });
-    expect([code, err]).toEqual([expect.any(Number), expect.stringMatching(/were deleted|may have been deleted|^$/)]);
-    expect(code).not.toBe(0);
-  }, 90_000);
 });
 
 test('output waits for its reader: a client that confirms nothing gets one window', async () => {
@@ -312,3 +306,10 @@ test('the panel has a terminal that works by keyboard and withstands a flood', a
     await browser.close();
   }
 }, 120_000);
+
+test('a shell ends when the contents are deleted', async () => {
+  const remove = () => harness.client.call(z.unknown(), 'DELETE', `/api/environment/${id}`);
+  const { code, err } = await endedBy(remove);
+  expect([code, err]).toEqual([expect.any(Number), expect.stringMatching(/were deleted|may have been deleted|^$/)]);
+  expect(code).not.toBe(0);
+}, 90_000);
