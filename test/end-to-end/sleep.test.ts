@@ -152,10 +152,14 @@ describe('strangers', () => {
   }, 60_000);
 
   test('are led nowhere by an EndpointSlice: not even the operator can write one for other pods', async () => {
+    const labels = {
+      'app.kubernetes.io/managed-by': 'coppice',
+      'endpointslice.kubernetes.io/managed-by': 'coppice.dev',
+    };
     const slice = JSON.stringify({
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
-      metadata: { name: 'evil', namespace: namespaceOf(id), labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+      metadata: { name: 'evil', namespace: namespaceOf(id), labels },
       addressType: 'IPv4',
       endpoints: [{ addresses: ['10.0.0.1'] }],
       ports: [{ name: 'tcp-8080', port: 6443 }],

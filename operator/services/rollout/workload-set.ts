@@ -237,7 +237,9 @@ export class WorkloadSet {
   async #stop(context: WorkloadContext, service: Service): Promise<{ name: string; isStopped: boolean }> {
     const { name } = service;
     const live = await this.#deployments.apply(deployment(context, service, 0));
-    return { name, isStopped: isRolledOut(live) && this.#allPodsOf(context.namespace, name).length === 0 };
+    // A Deployment that has just been changed, and had no pods before, starts none.
+    const isStopped = (live.status?.replicas ?? 0) === 0 && this.#allPodsOf(context.namespace, name).length === 0;
+    return { name, isStopped };
   }
 
   async #progress(
