@@ -45,7 +45,7 @@ const partWords = {
   release: 1110,
   'images from CI': 680,
   'approval of forks': 990,
-  'features by caller': 330,
+  'features by caller': 350,
   'access to environments': 1241,
   'shells and forwarded ports': 1250,
   'several repositories': 951,
