@@ -161,7 +161,9 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
       endpoint({
         method: 'post',
         path: `${path}/${isAsleep ? 'sleep' : 'wake'}`,
-        summary: isAsleep ? 'Stops the services; the contents stay' : 'Starts the services, or keeps them awake',
+        summary: isAsleep
+          ? 'Stops the services; the contents stay (extension)'
+          : 'Starts the services, or keeps them awake (extension)',
         find,
         writes: true,
         needs: 'operate',
@@ -174,7 +176,7 @@ export function environmentRoutes(options: EnvironmentRoutesOptions): Endpoint[]
     endpoint({
       method: 'post',
       path: `${path}/settings`,
-      summary: "Changes the environment's own settings, which replace those of its repository",
+      summary: "Changes the environment's own settings, which replace those of its repository (extension)",
       description: 'Settings that the request does not have are unchanged; null removes one.',
       find,
       writes: true,

@@ -27,6 +27,11 @@ export function limitByAddress(limits: RateLimits, stores: StoreFactory, log: Li
   return limit('login', limits.loginsPerMinute, stores, log);
 }
 
+/** Returns the limit of passwords of environments, by address: wrong ones of visitors refuse nobody a login. */
+export function limitAccess(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
+  return limit('access', limits.loginsPerMinute, stores, log);
+}
+
 /** Returns the limit of logins at an OpenID Connect provider, by address; each login takes two requests. */
 export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('oidc', 2 * limits.loginsPerMinute, stores, log);

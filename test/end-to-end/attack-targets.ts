@@ -82,8 +82,8 @@ export async function forbiddenTargets(
   const pod = (namespace: string, selector: string) => podAddress(kubectl, namespace, selector);
   const [same, other] = [namespaceOf(others.sameGroup), namespaceOf(others.otherGroup)];
   const node = (await kubectl(['get', 'nodes', '--output', 'jsonpath={.items[0].status.addresses[0].address}'])).trim();
-  const [operator, api, tester] = await Promise.all(
-    ['operator', 'api', 'tester'].map((name) => pod(system, component(name))),
+  const [operator, api, tester, waker, tokens] = await Promise.all(
+    ['operator', 'api', 'tester', 'waker', 'registry-tokens'].map((name) => pod(system, component(name))),
   );
   const at = async (host: string | Promise<string> | undefined, port: number) => ({ host: (await host) ?? '', port });
   const all: Record<string, Promise<Targets[string]>> = {
@@ -102,7 +102,11 @@ export async function forbiddenTargets(
     'metrics of the operator': at(operator, 3001),
     'metrics of the API': at(api, 3001),
     'metrics of the tester': at(tester, 3001),
+    'metrics of the waker': at(waker, 3001),
+    'metrics of the token server': at(tokens, 3001),
     'API without Ingress': at(api, 3000),
+    'forward authentication without Ingress': at(api, 3002),
+    'waker without Ingress': at(waker, 3002),
     'tester itself': at(tester, 3000),
     'Ingress controller': at(serviceAddress(kubectl, 'traefik', 'traefik'), 80),
     'host port of the Ingress controller': at(node, 80),
