@@ -183,6 +183,18 @@ describe('events', () => {
     ]);
   });
 
+  test('of pods, which contain the output of health checks, are not shown to a token that reads no values', async () => {
+    const object = { kind: 'Pod', name: 'web-1' };
+    listed = ({ namespace }) =>
+      namespace === contents
+        ? [event('Unhealthy', '2026-01-01T00:03:00Z', { involvedObject: object, message: 'failed: hunter2secret' })]
+        : [event('Old', '2026-01-01T00:00:00Z')];
+    expect(await get(`${path}/events`)).toMatchObject([{ object, reason: 'Unhealthy' }, { reason: 'Old' }]);
+    const reader = await tokenWith({ access: 'read' });
+    expect(await get(`${path}/events`, reader)).toMatchObject([{ reason: 'Old' }]);
+    expect(await get(`${path}/events?limit=1`, reader)).toHaveLength(1);
+  });
+
   test('are those of the environment where the API cannot read its namespace', async () => {
     listed = ({ namespace }) => {
       if (namespace === contents) throw new ApiError('GET /events', 403, 'Forbidden', 'events is forbidden');
