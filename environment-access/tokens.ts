@@ -11,7 +11,10 @@ export const grantSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('member'), user: z.string(), account: z.string(), session: z.string() }),
   /** Somebody who knew the password, until it changes. `secret`: a hash of the stored password. */
   z.object({ kind: z.literal('password'), secret: z.string() }),
-  /** The holder of a link or a header, while the account that made it sees the environment. */
+  /**
+   * The holder of a link or a header, while the account that made it sees the environment. `apiToken` identifies the API
+   * token that made it (apiTokenId), which must still be valid.
+   */
   z.object({ kind: z.literal('link'), user: z.string(), account: z.string(), apiToken: z.string().optional() }),
   /** A test of the environment. */
   z.object({ kind: z.literal('test') }),

@@ -1,16 +1,20 @@
 import { expect, test } from '@jest/globals';
 import type { Group } from '../../crds/group.ts';
 import type { Grant } from '../../environment-access/tokens.ts';
+import { apiTokenId } from '../user-records/api-token.ts';
 import type { User } from '../user-records/user-record.ts';
 import { Grants } from './grants.ts';
 import type { AccessTarget } from './hosts.ts';
 
 const ann = { name: 'user-ann', accountId: 'a1', email: 'ann@example.com', verified: true } as User;
-const withToken = { ...ann, apiTokens: [{ name: 'ci' }] } as unknown as User;
+const withToken = (hash: string, expiresOn = '2030-01-01T00:00:00Z') =>
+  ({ ...ann, apiTokens: [{ name: 'ci', hash, expiresOn }] }) as unknown as User;
+const [hash, otherHash] = ['a'.repeat(64), 'b'.repeat(64)];
 const targetOf = (members: string[]) =>
   ({ group: { metadata: {}, spec: { members } } as unknown as Group }) as AccessTarget;
 const member: Grant = { kind: 'member', user: 'user-ann', account: 'a1', session: 's1' };
 const link: Grant = { kind: 'link', user: 'user-ann', account: 'a1' };
+const ofToken: Grant = { ...link, apiToken: apiTokenId({ hash }) };
 
 interface World {
   cached?: User;
@@ -49,8 +53,10 @@ test.each<[string, Grant, World, boolean]>([
   ['an account whose address is not verified', member, { cached: { ...ann, verified: false } }, false],
   ['a link', link, { cached: ann, isLoggedIn: false }, true],
   ['a link of somebody who has left', link, { cached: ann, members: [] }, false],
-  ['a link of an API token', { ...link, apiToken: 'ci' }, { cached: withToken }, true],
-  ['a link of a deleted API token', { ...link, apiToken: 'ci' }, { cached: ann }, false],
+  ['a link of an API token', ofToken, { cached: withToken(hash) }, true],
+  ['a link of a deleted API token', ofToken, { cached: ann }, false],
+  ['a link of an API token before one of the same name', ofToken, { cached: withToken(otherHash) }, false],
+  ['a link of an expired API token', ofToken, { cached: withToken(hash, '1970-01-01T00:00:00Z') }, false],
   ['a password', { kind: 'password', secret: 'f1' }, { fingerprint: 'f1' }, true],
   ['a changed password', { kind: 'password', secret: 'f1' }, { fingerprint: 'f2' }, false],
   ['a password that no longer applies', { kind: 'password', secret: 'f1' }, {}, false],

@@ -2,6 +2,7 @@ import type { Grant } from '../../environment-access/tokens.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { UserStore } from '../auth/user-store.ts';
 import { canSee } from '../auth/visibility.ts';
+import { apiTokenId } from '../user-records/api-token.ts';
 import type { User } from '../user-records/user-record.ts';
 import type { AccessTarget } from './hosts.ts';
 import type { AccessPasswords } from './passwords.ts';
@@ -36,7 +37,7 @@ export class Grants {
         return (await this.#member(grant, target)) !== undefined && (await this.#isLoggedIn(grant.session));
       case 'link': {
         const user = await this.#member(grant, target);
-        return user !== undefined && hasApiToken(user, grant.apiToken);
+        return user !== undefined && hasApiToken(user, grant.apiToken, this.#options.now());
       }
       case 'password':
         return (await this.#options.passwords.stored(target))?.fingerprint === grant.secret;
@@ -57,6 +58,8 @@ export class Grants {
   }
 }
 
-function hasApiToken({ apiTokens = [] }: User, name: string | undefined): boolean {
-  return name === undefined || apiTokens.some((token) => token.name === name);
+/** A later token of the same name is another one. */
+function hasApiToken({ apiTokens = [] }: User, id: string | undefined, now: number): boolean {
+  if (id === undefined) return true;
+  return apiTokens.some((token) => apiTokenId(token) === id && now < Date.parse(token.expiresOn));
 }

@@ -16,6 +16,7 @@ import { endpoint, nothing, openEndpoint, type Endpoint } from '../http/endpoint
 import { integerField } from '../http/parse.ts';
 import { Conflict, NotFound, Unauthorized, Unavailable } from '../shared/errors.ts';
 import { NO_SUCH_ENVIRONMENT } from '../shared/messages.ts';
+import { apiTokenId, findApiToken } from '../user-records/api-token.ts';
 import { accessChange, changesAccess, type AccessSettings } from './access-settings.ts';
 import type { AccessCodes } from './codes.ts';
 import type { AccessTarget, EnvironmentHosts } from './hosts.ts';
@@ -157,14 +158,14 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
       path: `${path}/share`,
       summary: 'Returns a link and a token that open an environment for a time (extension)',
       description:
-        'They end with their time, and when the account that made them no longer sees the environment; those of an API token also when it is deleted.',
+        'They end with their time, and when the account that made them no longer sees the environment; those of an API token also when it is deleted or expires.',
       find,
       writes: true,
       needs: 'operate',
       body: shareSchema,
       answer: sharedViewSchema,
       also: { 409: 'The environment is open to everybody, or has no web address.' },
-      run: ({ caller: { user, apiToken }, target: { environment }, body }) => {
+      run: ({ caller: { user, apiToken, credential }, target: { environment }, body }) => {
         const target = hosts.targetOf(environment);
         if (!target || environment.status?.webURL === undefined) {
           throw new Conflict(
@@ -175,11 +176,13 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
           throw new Conflict(`everybody can open this environment: share its address, ${environment.status.webURL}`);
         }
         const at = Math.floor(now() / 1000);
-        const expiresAt = at + body.seconds;
+        const made = apiToken === undefined ? undefined : findApiToken(user.apiTokens ?? [], credential.token, now());
+        if (apiToken !== undefined && !made) throw new Unauthorized('the API token has just expired or been deleted');
+        const expiresAt = Math.min(at + body.seconds, made ? Math.floor(Date.parse(made.expiresOn) / 1000) : Infinity);
         const grant = {
           kind: 'link' as const,
           ...{ user: user.name, account: user.accountId },
-          ...(apiToken !== undefined && { apiToken }),
+          ...(made && { apiToken: apiTokenId(made) }),
         };
         const uid = environment.metadata.uid ?? '';
         if (keys().length === 0) throw new Unavailable('links cannot be made yet, because their key is missing');

@@ -31,6 +31,11 @@ export function apiTokenView({ name, expiresOn, readOnly, scopes }: ApiToken): A
   return scopes ? { ...view, Scopes: scopes } : view;
 }
 
+/** Returns what identifies a token, which another one of the same name does not share. Gives no access. */
+export function apiTokenId({ hash }: Pick<ApiToken, 'hash'>): string {
+  return hash.slice(0, 32);
+}
+
 export function accessOf({ readOnly, scopes }: Pick<ApiToken, 'readOnly' | 'scopes'>): Access {
   return readOnly ? 'read' : (scopes?.access ?? 'administer');
 }
