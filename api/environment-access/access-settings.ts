@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCESS_MODES, type AccessMode } from '../../crds/access.ts';
+import { ACCESS_MODES, accessSecretName, type AccessMode } from '../../crds/access.ts';
 import type { Environment } from '../../crds/environment.ts';
 import type { Repository } from '../../crds/repository.ts';
 import { isUnavailable } from '../../kubernetes/api-error.ts';
@@ -68,9 +68,7 @@ export class AccessSettings {
     requirePassword(owner, { access, accessPassword });
     const spec = { ...(access !== undefined && { access }) };
     if (accessPassword === undefined) return write(spec);
-    const { namespace, name, uid = '' } = owner.metadata;
-    // The UID distinguishes the Secret from that of a deleted object of the same name.
-    const at = { namespace, name: `access-${name.slice(0, 200)}-${uid.slice(-8)}` };
+    const at = { namespace: owner.metadata.namespace, name: accessSecretName(owner.metadata) };
     const { cluster, passwords, randomBytes } = this.#options;
     return cluster.exclusively(Secret, at, async () => {
       const key = accessPassword === null ? undefined : `password.${randomSuffix(randomBytes)}`;

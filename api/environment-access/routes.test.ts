@@ -165,6 +165,18 @@ describe('who can open environments', () => {
     expect(environment()?.spec.access).toBeUndefined();
   });
 
+  test('applies to further environments of the ref, but not to other refs', async () => {
+    await send('/api/environment/acme.shop-main/access', { access: 'members' }).expect(200);
+    for (const name of ['main', 'other']) {
+      await send('/api/repository/acme.shop/spawn', { gitRef: { name, type: 'branch' } }).expect(201);
+    }
+    const spawned = api.cluster.all<Environment>(ENVIRONMENT).slice(1);
+    expect(spawned.map(({ spec }) => [spec.gitRef.name, spec.access])).toEqual([
+      ['main', 'members'],
+      ['other', undefined],
+    ]);
+  });
+
   test('changes together with other settings', async () => {
     const body = { access: 'password', accessPassword: 'correct horse', environmentTTL: 60 };
     const answer = await send('/api/repository/acme.shop/settings', body).expect(200);
@@ -183,6 +195,14 @@ describe('a link', () => {
     expect(`${parsed.origin}${parsed.pathname}`).toBe(`http://${host}:8080/.coppice/access`);
     expect(parsed.searchParams.get('path')).toBe('/welcome');
     expect([header, expiresAt]).toEqual(['x-coppice-environment-access', api.now / 1000 + 3600]);
+  });
+
+  test('ends with the API token that made it, not with a later one of its name', async () => {
+    setAccess('members');
+    const body = { name: 'ci', expirationTime: new Date(api.now + 600_000).toISOString() };
+    const made = await send('/api/user/tokens', body).expect(201);
+    const answer = await share({ seconds: 3600 }, (made.body as { token: string }).token).expect(200);
+    expect(answer.body).toMatchObject({ expiresAt: api.now / 1000 + 600 });
   });
 
   test.each([

@@ -1,3 +1,4 @@
+import { inheritedAccess } from '../../crds/access.ts';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../crds/git-ref.ts';
@@ -44,14 +45,18 @@ export class EnvironmentService {
   /**
    * Creates an environment of a ref, even if the ref has others. With `ifExists: reuse`, returns one that another
    * request created concurrently as `existing`.
+   * @param environments those of the repository; the strictest access of the ref's applies to the new one
    */
   async spawn(
     repository: Repository,
     { name, build, ttl, gitRef, ifExists }: Spawn,
+    environments: readonly Environment[],
   ): Promise<{ spawned: Environment } | { existing: Environment }> {
     const { cluster, cache, now, randomBytes } = this.#options;
     const { namespace, name: repositoryName } = repository.metadata;
     const plain = environmentName(repositoryName, gitRef);
+    const ofRef = environments.filter((one) => isOf(one, repositoryName, gitRef));
+    const access = inheritedAccess(ofRef, repository.spec);
     const id = currentRequestId();
     // The build is requested like any other, so that callers can wait for it.
     const request = build ? { [requestAnnotation('build')]: requestValue(new Date(now()), id) } : {};
@@ -72,6 +77,7 @@ export class EnvironmentService {
           active: true,
           buildOnCreate: build,
           ...(ttl !== undefined && { ttlSeconds: ttl }),
+          ...access,
         },
       };
       try {

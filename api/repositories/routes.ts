@@ -100,7 +100,7 @@ export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
         if (there) return reuse(there);
         requireRoom('the repository', 'environments', all.length);
         requireQuota(group);
-        const made = await environments.spawn(repository, body);
+        const made = await environments.spawn(repository, body, all);
         return 'existing' in made ? reuse(made.existing) : answer(made.spawned, false);
       },
     }),

@@ -140,13 +140,11 @@ export class KubectlInstallation implements Installation {
         return spawnedView(groupOf(environment), environment, undefined, { accepted, isReused });
       };
       const reuse = async (environment: Environment) => answer(await this.#service.reuse(environment, spawn), true);
-      if (spawn.ifExists === 'reuse') {
-        const environments = await this.#objects.environments(repository.metadata.namespace);
-        const own = environments.filter((environment) => repositoryOf(environment) === repositoryId);
-        const there = this.#service.reusable(own, spawn);
-        if (there) return reuse(there);
-      }
-      const made = await this.#service.spawn(repository, spawn);
+      const environments = await this.#objects.environments(repository.metadata.namespace);
+      const own = environments.filter((environment) => repositoryOf(environment) === repositoryId);
+      const there = spawn.ifExists === 'reuse' ? this.#service.reusable(own, spawn) : undefined;
+      if (there) return reuse(there);
+      const made = await this.#service.spawn(repository, spawn, own);
       return 'existing' in made ? reuse(made.existing) : answer(made.spawned, false);
     });
   }

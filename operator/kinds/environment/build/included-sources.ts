@@ -13,7 +13,7 @@ export function includedSources(
 ): Promise<IncludedSource[]> {
   return Promise.all(
     repositories.map(async ({ name, branch = '', commit = '' }) => {
-      if (!scope.canInclude(name)) {
+      if (!scope.canInclude(name) || scope.opensFurther(name)) {
         const message = `the included repository ${name} was removed, or can no longer be included. Request a build`;
         throw new Stalled('IncludedRepositoryNotFound', message);
       }

@@ -33,6 +33,8 @@ class GitWorld {
   /** Repositories that the group has; a fork can include those of `open`. */
   readonly group = new Set(['backend', 'search']);
   readonly open = new Set<string>();
+  /** Repositories whose access setting is stricter than the environment's. */
+  readonly stricter = new Set<string>();
   readonly reads: string[] = [];
   fault: ((origin: string) => Error | undefined) | undefined;
   confirm: (name: string) => Promise<void> = () => Promise.resolve();
@@ -84,6 +86,7 @@ class GitWorld {
     const mayBeFork = more.mayBeFork ?? (() => false);
     return {
       canInclude: (name) => this.group.has(name) && (!mayBeFork() || this.open.has(name)),
+      opensFurther: (name) => this.stricter.has(name),
       configuration: (name) => Promise.resolve(this.configuration(name)),
       sourceBranch: () => 'feature',
       mayBeFork,
@@ -359,6 +362,27 @@ describe('what cannot be included', () => {
       { name: 'search', branches: ['feature', 'main'], branch: 'main', commit: world.commit('search', 'main') },
     ]);
     expect(world.reads).toEqual(['shop feature']);
+  });
+
+  test.each([
+    ['a trusted environment', {}],
+    ['a fork', isFork],
+  ])('is a repository whose setting lets in fewer people: %s', async (_what, sources) => {
+    const world = new GitWorld({
+      'shop feature': shop('[{ name: backend, fallback: main }]'),
+      'backend feature': backend(),
+      'backend main': backend(),
+    });
+    world.open.add('backend');
+    const first = await world.planner.plan(world.request({}, sources));
+    world.stricter.add('backend');
+    expect((await world.planner.newest(world.request({}, sources))).planned?.revisions).not.toContain(first.id);
+    const refused = await refusal(world, world.request({}, sources));
+    expect(refused.reason).toBe('IncludedAccessStricter');
+    expect(refused.message).toMatch(
+      /backend cannot be included, because its access setting is stricter .*Set the same/,
+    );
+    expect(world.saved).toEqual([first]);
   });
 
   test('names the repository that the Git host refuses', async () => {

@@ -20,6 +20,8 @@ import { onPlatform } from './on-platform.ts';
 export interface IncludedSources {
   /** Returns whether the group has the repository and, if the environment may run a fork's code, it permits that. */
   canInclude: (name: string) => boolean;
+  /** Returns whether more people can open the environment than those whom the repository's own setting lets in. */
+  opensFurther: (name: string) => boolean;
   configuration: (name: string) => Promise<RepositoryConfiguration>;
   /** Branch whose name is searched for; undefined for a tag, and for pull requests whose branch must not count. */
   sourceBranch: () => string | undefined;
@@ -134,6 +136,7 @@ export class IncludedRepositories {
     const mayBeFork = this.#sources.mayBeFork();
     // A fork must not find out which other repositories there are.
     if (!this.#sources.canInclude(name)) throw mayBeFork ? notForForks(name) : missing(name);
+    if (this.#sources.opensFurther(name)) throw opened(name);
     if (branches.length === 0) throw noBranch(name);
     const configuration = await this.#sources.configuration(name);
     const { access } = configuration.host;
@@ -227,6 +230,14 @@ function notForForks(name: string): Stalled {
     `x-coppice.repositories: the group has no repository ${name} that environments of forks can include. ` +
     'Set forks.canInclude in that Repository, or remove it';
   return new Stalled('IncludedRepositoryNotFound', message);
+}
+
+function opened(name: string): Stalled {
+  const message =
+    `x-coppice.repositories: ${name} cannot be included, because its access setting is stricter than that of this ` +
+    'environment, or has another password. Set the same access, or members, for the environment or its Repository, ' +
+    'then request a build';
+  return new Stalled('IncludedAccessStricter', message);
 }
 
 function noBranch(name: string): Stalled {

@@ -37,6 +37,7 @@ const request = {
   requireApproval: () => undefined,
   included: {
     canInclude: () => false,
+    opensFurther: () => false,
     configuration: () => Promise.reject(new Error('nothing is included')),
     sourceBranch: () => 'main',
     mayBeFork: () => false,

@@ -1,4 +1,4 @@
-import { effectiveAccess, type AccessMode, type EffectiveAccess } from '../../../../crds/access.ts';
+import { effectiveAccess, isStricter, type AccessMode, type EffectiveAccess } from '../../../../crds/access.ts';
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import { idOf, type ResourceId } from '../../../../crds/ids.ts';
@@ -63,6 +63,8 @@ export class EnvironmentScope {
   readonly reads: RepositoryReads;
   /** Returns whether the service file can include a repository of the group. */
   readonly canInclude: (name: string) => boolean;
+  /** Returns whether the environment would open a repository of the group to people whom its setting keeps out. */
+  readonly opensFurther: (name: string) => boolean;
   readonly clock: () => Date;
 
   constructor(environment: Environment, { configurations, environmentsUrl, defaultAccess, now }: ScopeOptions) {
@@ -85,6 +87,8 @@ export class EnvironmentScope {
     this.contributed = { status: {}, conditions: {}, observed: {} };
     const { group } = this.id;
     this.canInclude = (name) => configurations.canBeIncluded({ group, name }, this.mayBeFork);
+    this.opensFurther = (name) =>
+      isStricter(effectiveAccess({}, configurations.access({ group, name }), defaultAccess), this.access);
     this.reads = new RepositoryReads(
       () => configurations.read(repository, environment),
       environment.spec.gitRef,
@@ -180,6 +184,7 @@ export class EnvironmentScope {
       requireApproval: (commit) => requireApproval(this, commit),
       included: {
         canInclude: (name) => this.canInclude(name),
+        opensFurther: (name) => this.opensFurther(name),
         configuration: (name) => this.reads.other(name),
         sourceBranch: () => this.reads.sourceBranch,
         mayBeFork: () => this.mayBeFork,
