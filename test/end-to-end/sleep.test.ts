@@ -1,7 +1,6 @@
-import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { localhostLookup, send } from '../client/local-http.ts';
+import { send } from '../client/local-http.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { sleepyShop } from './sleepy-shop.ts';
@@ -170,36 +169,3 @@ describe('strangers', () => {
     );
   }, 60_000);
 });
-
-describe('without visits', () => {
-  const set = (sleep: object) => harness.client.send('POST', `/api/environment/${id}/settings`, { sleep });
-
-  test('sleeps, but not while somebody is connected', async () => {
-    expect((await set({ afterSeconds: 8 })).status).toBe(200);
-    await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Ready')?.reason === 'Built', 90);
-    await pageWith(weburl, 'Newer', 60);
-    const stream = openStream(`${weburl}cgi-bin/stream`);
-    await waitFor('the stream to start', 20, () => Promise.resolve(stream.received() > 0 ? true : undefined));
-    await new Promise((resolve) => setTimeout(resolve, 30_000));
-    expect(stream.isOpen()).toBe(true);
-    expect(conditionOf(await harness.client.environment(id), 'Asleep')?.status).not.toBe('True');
-    stream.end();
-    await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Asleep')?.reason === 'Idle', 150);
-    expect((await set({ afterSeconds: null })).status).toBe(200);
-    expect((await send(`${weburl}cgi-bin/runs`, { timeoutMs: 60_000 })).text.trim()).toBe('2');
-  }, 360_000);
-});
-
-/** Reads an answer that never ends. */
-function openStream(url: string) {
-  let bytes = 0;
-  let isOpen = true;
-  const sent = request(url, { lookup: localhostLookup }, (response) => {
-    response.on('data', (chunk: Buffer) => (bytes += chunk.length));
-    response.on('error', () => (isOpen = false));
-    response.on('close', () => (isOpen = false));
-  });
-  sent.on('error', () => (isOpen = false));
-  sent.end();
-  return { received: () => bytes, isOpen: () => isOpen, end: () => sent.destroy() };
-}

@@ -1,0 +1,52 @@
+import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { localhostLookup, send } from '../../client/local-http.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { conditionOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { sleepyShop } from '../sleepy-shop.ts';
+
+let harness: Harness;
+let id: string;
+let weburl: string;
+
+beforeAll(async () => {
+  harness = await startHarness('idle');
+  const repository = await harness.addRepository('shop', await harness.push('shop', 'main', sleepyShop('Shop')));
+  id = await harness.spawn(repository, 'main');
+  ({ weburl } = await harness.built(id));
+}, 400_000);
+
+afterAll(() => harness.remove(), 60_000);
+
+const set = (sleep: object) => harness.client.send('POST', `/api/environment/${id}/settings`, { sleep });
+
+test('an environment without visits sleeps, but not while somebody is connected', async () => {
+  expect((await set({ afterSeconds: 8 })).status).toBe(200);
+  await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Ready')?.reason === 'Built', 90);
+  await pageWith(weburl, 'Shop', 60);
+  const stream = openStream(`${weburl}cgi-bin/stream`);
+  await waitFor('the stream to start', 20, () => Promise.resolve(stream.received() > 0 ? true : undefined));
+  await delay(30_000);
+  expect(stream.isOpen()).toBe(true);
+  expect(conditionOf(await harness.client.environment(id), 'Asleep')?.status).not.toBe('True');
+  stream.end();
+  // Idle connections of the Ingress controller to the pod end after 90 s.
+  await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Asleep')?.reason === 'Idle', 180);
+  expect((await set({ afterSeconds: null })).status).toBe(200);
+  expect((await send(`${weburl}cgi-bin/runs`, { timeoutMs: 60_000 })).text.trim()).toBe('1');
+}, 400_000);
+
+/** Reads an answer that never ends. */
+function openStream(url: string) {
+  let bytes = 0;
+  let isOpen = true;
+  const sent = request(url, { lookup: localhostLookup }, (response) => {
+    response.on('data', (chunk: Buffer) => (bytes += chunk.length));
+    response.on('error', () => (isOpen = false));
+    response.on('close', () => (isOpen = false));
+  });
+  sent.on('error', () => (isOpen = false));
+  sent.end();
+  return { received: () => bytes, isOpen: () => isOpen, end: () => sent.destroy() };
+}
