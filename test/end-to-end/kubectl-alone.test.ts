@@ -60,7 +60,7 @@ test('creates a group, a private repository, an environment and its page with ku
   await waitForCondition('environments.coppice.dev', 'shop-main', 'jsonpath={.status.state}=built', 180);
 
   const table = await harness.kubectl(['get', 'environments.coppice.dev', '--namespace', namespace]);
-  expect(table).toMatch(/NAME +STATE +REF +URL +READY +AGE/);
+  expect(table).toMatch(/NAME +STATE +REF +URL +READY +ASLEEP +AGE/);
   expect(table).toMatch(/shop-main +built +main +http:\S+ +True/);
   const weburl = /http:\S+/.exec(table)?.[0] ?? '';
   await pageWith(weburl, 'Hello from the API');

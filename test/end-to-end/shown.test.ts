@@ -102,7 +102,7 @@ async function reportsByKubectl(): Promise<void> {
   const { namespace, name } = objectOf(id);
   const at = [name, '--namespace', namespace];
   const [head = '', row = ''] = (await harness.kubectl(['get', 'environment', ...at])).split('\n');
-  expect(head.split(/\s+/)).toEqual(['NAME', 'STATE', 'REF', 'URL', 'READY', 'AGE']);
+  expect(head.split(/\s+/)).toEqual(['NAME', 'STATE', 'REF', 'URL', 'READY', 'ASLEEP', 'AGE']);
   expect(row.split(/\s+/).slice(0, 5)).toEqual([name, 'built', 'plain', weburl, 'True']);
   const described = await harness.kubectl(['describe', 'environment', ...at]);
   const events = described.slice(described.lastIndexOf('\nEvents:')).trimEnd().split('\n').slice(4);

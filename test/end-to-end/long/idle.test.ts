@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { localhostLookup, send } from '../../client/local-http.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
-import { conditionOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { sleepyShop } from '../sleepy-shop.ts';
 
 let harness: Harness;
@@ -23,7 +23,13 @@ const set = (sleep: object) => harness.client.send('POST', `/api/environment/${i
 
 test('an environment without visits sleeps, but not while somebody is connected', async () => {
   expect((await set({ afterSeconds: 8 })).status).toBe(200);
-  await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Ready')?.reason === 'Built', 90);
+  // The pods are replaced by ones whose connections are listed; a connection to a former one would end with it.
+  await waitFor('the former pod to be gone', 120, async () => {
+    const selection = ['--namespace', namespaceOf(id), '--selector=coppice.dev/service=web'];
+    const names = '--output=jsonpath={range .items[*]}{.spec.containers[*].name}{"\\n"}{end}';
+    const pods = (await harness.kubectl(['get', 'pods', ...selection, names])).trim().split('\n');
+    return pods.length === 1 && pods[0] === 'web coppice-connections' ? true : undefined;
+  });
   await pageWith(weburl, 'Shop', 60);
   const stream = openStream(`${weburl}cgi-bin/stream`);
   await waitFor('the stream to start', 20, () => Promise.resolve(stream.received() > 0 ? true : undefined));
