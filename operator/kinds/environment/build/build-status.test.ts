@@ -91,7 +91,7 @@ test.each([
   [
     'neither',
     { commit: 'c1', repositories: [included('b1')] },
-    'the variables or the settings of the repository have changed',
+    'variables, settings of the repository or overrides of the environment have changed',
   ],
 ])('reports that %s has moved', (_what, newest, expected) => {
   expect(whatMoved({ commit: 'c1', repositories: [included('b1')] }, newest)).toBe(expected);
