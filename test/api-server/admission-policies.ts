@@ -160,8 +160,8 @@ export class AdmissionPolicies {
     for (const policy of await rendered('admission-policy.yaml', system, builders)) {
       // A release that is installed in the cluster has policies of the same names.
       const text = JSON.stringify(policy).replaceAll(
-        /"coppice-(?:operator-(\w+)|environment-requests)"/g,
-        (_, part) => `"${system}-${part ?? 'requests'}"`,
+        /"coppice-(?:operator-(\w+)|environment-(requests)|api-(connections))"/g,
+        (_, ...parts: (string | undefined)[]) => `"${system}-${parts.find((part) => part !== undefined) ?? ''}"`,
       );
       const { metadata, ...rest } = JSON.parse(text) as KubernetesObject & Part;
       const type = policyTypes.find(({ kind }) => kind === policy.kind);

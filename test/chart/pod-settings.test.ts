@@ -29,9 +29,9 @@ test('names no user or group where the platform assigns them', async () => {
   const ids = ['runAsUser', 'runAsGroup', 'fsGroup'];
   const named = (objects: readonly Rendered[]) =>
     podsOf(objects).map(({ securityContext }) => ids.filter((id) => id in securityContext).length);
-  expect(named(await renderObjects(ALL_VALUES))).toEqual([3, 3, 3, 3, 3, 3, 3]);
+  expect(named(await renderObjects(ALL_VALUES))).toEqual([3, 3, 3, 3, 3, 3, 3, 3]);
   const values = withValue(ALL_VALUES, 'securityContext.fixedIds', false);
-  expect(named(await renderObjects(values))).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  expect(named(await renderObjects(values))).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
 });
 
 test('adds fields to the security contexts, and replaces theirs', async () => {

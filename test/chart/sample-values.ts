@@ -128,6 +128,7 @@ export const EXISTING_VALUES = {
     serviceMonitor: { enabled: false },
     podMonitor: { enabled: true, labels: { release: 'prometheus' } },
   },
+  waker: { keySecret: { name: 'waker', key: 'key' } },
   redis: {
     externalUrl: 'rediss://coppice@redis.example.com:6380/1',
     passwordSecret: { name: 'redis', key: 'password' },

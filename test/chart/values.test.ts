@@ -65,6 +65,7 @@ const replacing = new Set([
   'redis.externalUrl',
   'redis.passwordSecret.name',
   'tester.tokenSecret.name',
+  'waker.keySecret.name',
 ]);
 
 /** Replaces Ingresses, their class and their certificates. */

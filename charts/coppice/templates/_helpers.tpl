@@ -271,6 +271,12 @@ authResponseHeaders: [Cookie, X-Coppice-Environment-Access]
 {{- else if $existing }}{{ index $existing.data "password" | b64dec }}{{ else }}{{ randAlphaNum 24 }}{{ end -}}
 {{- end }}
 
+{{/* Source of a volume with the key of the waker as the file `key`. */}}
+{{- define "coppice.wakerSecret" -}}
+secretName: {{ .Values.waker.keySecret.name | default "coppice-waker" }}
+items: [{ key: {{ ternary .Values.waker.keySecret.key "key" (ne .Values.waker.keySecret.name "") }}, path: key }]
+{{- end }}
+
 {{/* Key of the waker, which is generated once and kept. */}}
 {{- define "coppice.wakerKey" -}}
 {{- $existing := lookup "v1" "Secret" .Release.Namespace "coppice-waker" -}}
