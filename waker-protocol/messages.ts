@@ -37,8 +37,8 @@ export type KnownEnvironment = z.infer<typeof knownEnvironmentSchema>;
 export const operatorMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('environment'), environment: knownEnvironmentSchema }),
   z.object({ type: z.literal('gone'), key: z.string() }),
-  /** Everything that the operator knew when the waker connected has been sent. */
-  z.object({ type: z.literal('synced') }),
+  /** Everything that the operator knew when the waker connected has been sent: if it is complete, there is nothing else. */
+  z.object({ type: z.literal('synced'), isComplete: z.boolean().default(true) }),
 ]);
 export type OperatorMessage = z.infer<typeof operatorMessageSchema>;
 

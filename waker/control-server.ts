@@ -12,7 +12,8 @@ const keepAliveMs = 10_000;
 
 export interface ControlServerOptions {
   key: string;
-  onMessage: (message: OperatorMessage) => void;
+  /** Returns what receives the messages of a new connection. */
+  onConnected: () => (message: OperatorMessage) => void;
   logger: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -50,7 +51,7 @@ export class ControlServer {
   }
 
   async #serve(socket: Socket): Promise<void> {
-    const { key, onMessage, logger } = this.#options;
+    const { key, onConnected, logger } = this.#options;
     const timer = setTimeout(() => socket.destroy(), handshakeMs);
     try {
       socket.on('error', () => socket.destroy());
@@ -59,7 +60,8 @@ export class ControlServer {
       clearTimeout(timer);
       this.#operators.add(socket);
       logger.info({ from: socket.remoteAddress }, 'the operator has connected');
-      for await (const line of lines) onMessage(operatorMessageSchema.parse(line));
+      const receive = onConnected();
+      for await (const line of lines) receive(operatorMessageSchema.parse(line));
     } catch (error) {
       logger.warn({ err: error, from: socket.remoteAddress }, 'a connection of an operator has ended');
     } finally {

@@ -30,19 +30,20 @@ test('routes nothing below another prefix', () => {
 function known(...given: KnownEnvironment[]) {
   let now = 0;
   const environments = new Environments({ lingerMs: 1000, now: () => now });
-  for (const environment of given) environments.apply({ type: 'environment', environment });
-  return { environments, passes: (ms: number) => (now += ms) };
+  const report = environments.receiver();
+  for (const environment of given) report({ type: 'environment', environment });
+  return { environments, report, passes: (ms: number) => (now += ms) };
 }
 
 test('finds an environment by its hosts alone, and no longer by former ones', () => {
   const first = sampleEnvironment();
-  const { environments } = known(first, sampleEnvironment({ key: 'group-b/shop', hosts: { 'b.example': [] } }));
+  const { environments, report } = known(first, sampleEnvironment({ key: 'group-b/shop', hosts: { 'b.example': [] } }));
   expect(environments.ofHost('shop.example')?.key).toBe('group-a/shop');
   expect(environments.ofHost('b.example')?.key).toBe('group-b/shop');
   expect(environments.ofHost('c.example')).toBeUndefined();
-  environments.apply({ type: 'environment', environment: { ...first, hosts: { 'new.example': [] } } });
+  report({ type: 'environment', environment: { ...first, hosts: { 'new.example': [] } } });
   expect(environments.ofHost('shop.example')).toBeUndefined();
-  environments.apply({ type: 'gone', key: first.key });
+  report({ type: 'gone', key: first.key });
   expect([environments.ofHost('new.example'), environments.size]).toEqual([undefined, 1]);
 });
 
@@ -74,4 +75,16 @@ test('forgets environments that requests no longer reach, and no others', () => 
   environments.sweep();
   expect(environments.ofHost('shop.example')).toBeUndefined();
   expect(environments.ofHost('b.example')).toBeDefined();
+});
+
+test('forgets what an operator no longer reports on a new connection, unless that does not know everything yet', () => {
+  const first = sampleEnvironment();
+  const { environments } = known(first, sampleEnvironment({ key: 'group-b/shop', hosts: { 'b.example': [] } }));
+  const next = environments.receiver();
+  next({ type: 'environment', environment: first });
+  next({ type: 'synced', isComplete: false });
+  expect(environments.size).toBe(2);
+  next({ type: 'synced', isComplete: true });
+  expect(environments.ofHost('b.example')).toBeUndefined();
+  expect(environments.ofHost('shop.example')).toEqual(first);
 });

@@ -41,12 +41,23 @@ export class Environments {
     return this.#entries.size;
   }
 
-  /** Applies what an operator reports. */
-  apply(message: OperatorMessage): void {
-    if (message.type === 'synced') this.#isSynced = true;
-    else if (message.type === 'gone') this.#forget(message.key);
-    else this.#learn(message.environment);
-    this.#notify('');
+  /** Returns the function that applies what an operator reports on one connection. */
+  receiver(): (message: OperatorMessage) => void {
+    const reported = new Set<string>();
+    return (message) => {
+      if (message.type === 'synced') {
+        this.#isSynced = true;
+        // They went while no operator was connected; their pods' addresses can belong to others by now.
+        if (message.isComplete) for (const key of this.#entries.keys()) if (!reported.has(key)) this.#forget(key);
+      } else if (message.type === 'gone') {
+        reported.delete(message.key);
+        this.#forget(message.key);
+      } else {
+        reported.add(message.environment.key);
+        this.#learn(message.environment);
+      }
+      this.#notify('');
+    };
   }
 
   /** Returns the environment that a host name belongs to. */

@@ -48,7 +48,8 @@ export function isRepeatable(request: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '') && !hasBody(request);
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+/** Whether content follows the head. */
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
@@ -71,20 +72,51 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   return Array.from({ length: raw.length / 2 }, (_none, index) => [raw[2 * index] ?? '', raw[2 * index + 1] ?? '']);
 }
 
-/** Sends the head of an upgrade to a pod, and then everything in both directions. */
+/**
+ * Sends an upgrade to a pod, and everything in both directions once the pod has switched protocols. Until then the client's
+ * connection is not the pod's: after any other answer an Ingress controller would use it for the requests of others.
+ */
 export function tunnel(request: IncomingMessage, client: Socket, head: Buffer, socket: Socket): Promise<void> {
-  const lines = pairsOf(request.rawHeaders).map(([name, value]) => `${name}: ${value}`);
-  socket.write(`${[`${request.method} ${request.url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1');
-  socket.write(head);
+  const upstream = http.request({
+    createConnection: () => socket,
+    method: request.method,
+    path: request.url,
+    headers: [...withoutHops(request.rawHeaders), 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''],
+    setHost: false,
+  });
   return new Promise((resolve) => {
     const end = () => {
       client.destroy();
+      upstream.destroy();
       socket.destroy();
       resolve();
     };
-    client.on('error', end).on('close', end);
-    socket.on('error', end).on('close', end);
-    client.pipe(socket);
-    socket.pipe(client);
+    client.once('error', end).once('close', end);
+    upstream.on('error', end);
+    upstream.once('upgrade', (answer, _socket, first) => {
+      socket.once('error', end).once('close', () => client.destroySoon());
+      client.write(headOf(answer, ['Connection', 'Upgrade', 'Upgrade', answer.headers.upgrade ?? '']), 'latin1');
+      client.write(first);
+      socket.write(head);
+      client.pipe(socket);
+      socket.pipe(client);
+    });
+    upstream.once('response', (answer) => {
+      // Whatever else the client sends is for nobody.
+      client.resume();
+      client.write(headOf(answer, ['Connection', 'close']), 'latin1');
+      // The end of the connection ends a body without length, so a body that breaks off must not end it in order.
+      pipeline(answer, client).then(end, () => {
+        client.resetAndDestroy();
+        end();
+      });
+    });
+    upstream.end();
   });
+}
+
+/** Returns the head of an answer as it is sent, with these headers of the connection. */
+function headOf({ statusCode = 502, statusMessage = '', rawHeaders }: IncomingMessage, hops: string[]): string {
+  const lines = pairsOf([...withoutHops(rawHeaders), ...hops]).map(([name, value]) => `${name}: ${value}`);
+  return `${[`HTTP/1.1 ${statusCode} ${statusMessage}`, ...lines].join('\r\n')}\r\n\r\n`;
 }

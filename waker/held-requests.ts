@@ -5,12 +5,15 @@ export interface HeldRequestsOptions {
   max: number;
   /** How many of them for one environment. */
   maxPerEnvironment: number;
+  /** How many of them for the environments of one group, so that a group cannot take the slots of the others. */
+  maxPerGroup: number;
 }
 
-/** Counts the requests that wait for services: each one takes a connection and its memory. */
+/** Counts requests of one sort that are open at once: each one takes a connection and its memory. */
 export class HeldRequests {
   readonly #options: HeldRequestsOptions;
   readonly #perEnvironment = new Map<string, number>();
+  readonly #perGroup = new Map<string, number>();
   #total = 0;
 
   constructor(options: HeldRequestsOptions) {
@@ -28,9 +31,10 @@ export class HeldRequests {
 
   /** Takes a slot for a request. Returns undefined if there is none, or else a function that gives it back. */
   take({ key }: Pick<KnownEnvironment, 'key'>): (() => void) | undefined {
-    const { max, maxPerEnvironment } = this.#options;
+    const { max, maxPerEnvironment, maxPerGroup } = this.#options;
     const held = this.#perEnvironment.get(key) ?? 0;
-    if (this.#total >= max || held >= maxPerEnvironment) return undefined;
+    const ofGroup = this.#perGroup.get(groupOf(key)) ?? 0;
+    if (this.#total >= max || held >= maxPerEnvironment || ofGroup >= maxPerGroup) return undefined;
     this.#add(key, 1);
     let isTaken = true;
     return () => {
@@ -41,8 +45,18 @@ export class HeldRequests {
 
   #add(key: string, count: 1 | -1): void {
     this.#total += count;
-    const held = (this.#perEnvironment.get(key) ?? 0) + count;
-    if (held > 0) this.#perEnvironment.set(key, held);
-    else this.#perEnvironment.delete(key);
+    addTo(this.#perEnvironment, key, count);
+    addTo(this.#perGroup, groupOf(key), count);
   }
+}
+
+function addTo(counts: Map<string, number>, name: string, count: number): void {
+  const sum = (counts.get(name) ?? 0) + count;
+  if (sum > 0) counts.set(name, sum);
+  else counts.delete(name);
+}
+
+/** Returns the namespace of an Environment's key, which is its group's. */
+function groupOf(key: string): string {
+  return key.split('/')[0] ?? '';
 }

@@ -21,12 +21,23 @@ processMetrics(registry, process.env);
 const key = readFileSync(config.KEY_FILE, 'utf8').trim();
 const now = Date.now;
 const environments = new Environments({ lingerMs: 60_000, now });
-const held = new HeldRequests({ max: config.MAX_HELD, maxPerEnvironment: config.MAX_HELD_PER_ENVIRONMENT });
+const slots = (max: number, maxPerEnvironment: number) => {
+  const maxPerGroup = Math.ceil(max / 4);
+  return new HeldRequests({ max, maxPerEnvironment, maxPerGroup });
+};
+/** The default of 2000 has room in the chart's memory limit, even with headers of the maximum size. */
+const maxConnections = 2 * config.MAX_HELD;
+const open = slots(maxConnections, maxConnections);
+const held = slots(config.MAX_HELD, config.MAX_HELD_PER_ENVIRONMENT);
+const streams = slots(Math.ceil(config.MAX_HELD / 2), Math.ceil(config.MAX_HELD_PER_ENVIRONMENT / 2));
 const control: ControlServer = new ControlServer({
   key,
-  onMessage: (message) => {
-    environments.apply(message);
-    if (message.type === 'synced') visits.repeat(held.keys);
+  onConnected: () => {
+    const receive = environments.receiver();
+    return (message) => {
+      receive(message);
+      if (message.type === 'synced') visits.repeat(held.keys);
+    };
   },
   logger,
 });
@@ -34,7 +45,7 @@ const visits = new Visits({ send: (message) => control.send(message), intervalMs
 const count = wakerMetrics(registry, environments, held);
 const proofs = new Proofs(key, now);
 const server = new WakerServer({
-  ...{ environments, held, visits, proofs, count, logger },
+  ...{ environments, open, held, streams, visits, proofs, count, logger, maxConnections },
   holdMs: config.HOLD_SECONDS * 1000,
 });
 const health = new HealthServer({

@@ -81,18 +81,20 @@ document.addEventListener('prerenderingchange', wake);
 wake();
 const source = new EventSource(${JSON.stringify(OWN_PATHS.events)});
 source.onmessage = ({ data }) => {
-  const { ready, services } = JSON.parse(data);
+  const { ready, services, others } = JSON.parse(data);
   if (ready) {
     source.close();
     location.reload();
     return;
   }
-  list.replaceChildren(...services.map(({ name, ready }) => {
+  const itemOf = (text, ready) => {
     const item = document.createElement('li');
     item.className = ready ? 'ready' : 'starting';
-    item.textContent = name + (ready ? ': ready' : ': starting');
+    item.textContent = text;
     return item;
-  }));
+  };
+  list.replaceChildren(...services.map(({ name, ready }) => itemOf(name + (ready ? ': ready' : ': starting'), ready)));
+  if (others.count > 0) list.append(itemOf(others.ready + ' of ' + others.count + ' others: ready', others.ready === others.count));
 };
 source.onerror = () => {
   if (source.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 1000);

@@ -2,7 +2,7 @@ import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerRespon
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { KnownEnvironment } from '../waker-protocol/messages.ts';
+import type { KnownEnvironment, OperatorMessage } from '../waker-protocol/messages.ts';
 import { Environments } from './environments.ts';
 import { HeldRequests } from './held-requests.ts';
 import { OWN_PATHS, PROOF_HEADER } from './page.ts';
@@ -19,7 +19,8 @@ interface Answer {
   body: string;
 }
 
-let environments: Environments;
+let report: (message: OperatorMessage) => void;
+let held: HeldRequests;
 let server: WakerServer;
 let port: number;
 let visited: string[];
@@ -28,11 +29,13 @@ let outcomes: Outcome[];
 const closing: (() => Promise<unknown>)[] = [];
 
 async function startServer({ max = 10, holdMs = 5000 } = {}): Promise<void> {
-  environments = new Environments({ lingerMs: 60_000, now: Date.now });
+  const environments = new Environments({ lingerMs: 60_000, now: Date.now });
+  report = environments.receiver();
   visited = [];
   open = 0;
   outcomes = [];
-  const held = new HeldRequests({ max, maxPerEnvironment: max });
+  const slots = (limit: number) => new HeldRequests({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit });
+  held = slots(max);
   const visits = {
     report: (of: string) => void visited.push(of),
     open: (of: string) => {
@@ -43,7 +46,13 @@ async function startServer({ max = 10, holdMs = 5000 } = {}): Promise<void> {
   };
   const count = (outcome: Outcome) => void outcomes.push(outcome);
   const proofs = new Proofs('k', Date.now);
-  server = new WakerServer({ environments, held, visits, proofs, holdMs, count, logger: { warn: () => undefined } });
+  server = new WakerServer({
+    ...{ environments, held, visits, proofs, holdMs, count },
+    open: slots(20),
+    streams: slots(max),
+    maxConnections: 20,
+    logger: { warn: () => undefined },
+  });
   port = await server.start(0);
 }
 
@@ -65,7 +74,7 @@ async function application(answer: (request: IncomingMessage, response: ServerRe
 }
 
 const know = (given: Partial<KnownEnvironment> = {}) =>
-  environments.apply({ type: 'environment', environment: sampleEnvironment(given) });
+  report({ type: 'environment', environment: sampleEnvironment(given) });
 
 /** Reports that the service runs at this port of the host. */
 const awake = (appPort: number, mode: KnownEnvironment['mode'] = 'waking') =>
@@ -178,6 +187,21 @@ describe('a request to a sleeping environment', () => {
     expect((await answering).body).toBe('ok');
   });
 
+  test('is answered at once for an unknown host as soon as an operator has reported everything', async () => {
+    const early = send('/');
+    await delay(50);
+    report({ type: 'synced', isComplete: true });
+    expect((await early).status).toBe(503);
+    expect((await send('/')).status).toBe(503);
+    expect(outcomes).toEqual(['unknown', 'unknown']);
+  });
+
+  test('may have a dot at the end of its host', async () => {
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort, 'awake');
+    expect((await send('/', { headers: { host: 'Shop.Example.:8080' } })).body).toBe('ok');
+  });
+
   test.each([
     ['a crawler', '/', { 'user-agent': 'Googlebot/2.1', ...html }, 503],
     ['robots.txt', '/robots.txt', {}, 200],
@@ -268,13 +292,104 @@ describe('the waiting page', () => {
   });
 });
 
+describe('a stream of events', () => {
+  const events = (headers: Record<string, string> = {}, method = 'GET') => send(OWN_PATHS.events, { method, headers });
+
+  test('takes no slot of held requests, and has a limit of its own', async () => {
+    await server.stop(0);
+    await startServer({ max: 1 });
+    know();
+    const first = events();
+    await delay(50);
+    expect([(await events()).status, held.total]).toEqual([503, 0]);
+    const waiting = send('/');
+    await until(() => held.total === 1);
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort, 'awake');
+    expect((await waiting).body).toBe('ok');
+    expect((await first).status).toBe(200);
+  });
+
+  test.each([
+    ['a page of another host', 'GET', { 'sec-fetch-site': 'same-site' }],
+    ['a crawler', 'GET', { 'user-agent': 'Googlebot/2.1' }],
+    ['a form', 'POST', {}],
+  ])('is refused to %s', async (_whom, method, headers) => {
+    know();
+    expect((await events(headers as Record<string, string>, method)).status).toBe(403);
+  });
+
+  test('is refused where a visit wakes nothing, as long as nothing wakes', async () => {
+    know({ wakeOn: 'login' });
+    expect((await events()).status).toBe(503);
+    const { port: appPort } = await application((_request, response) => response.end('ok'));
+    awake(appPort, 'awake');
+    expect((await events()).status).toBe(200);
+  });
+});
+
+test('an environment that runs needs no slot of held requests', async () => {
+  await server.stop(0);
+  await startServer({ max: 1 });
+  know({ key: 'group-b/other', hosts: { 'other.example': [{ path: '/', service: 'web', port: 80 }] } });
+  const waiting = send('/', { headers: { host: 'other.example' } }).catch(() => undefined);
+  await until(() => held.total === 1);
+  const { port: appPort } = await application((_request, response) => response.end('ok'));
+  awake(appPort, 'awake');
+  expect((await send('/')).body).toBe('ok');
+  await server.stop(0);
+  await waiting;
+  await until(() => open === 0);
+});
+
 describe('an upgrade', () => {
+  const upgrade = 'GET /socket HTTP/1.1\r\nHost: shop.example\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n';
+
+  test("leaves the client's connection to nobody after another answer than 101", async () => {
+    const seen: string[] = [];
+    const { port: appPort, app } = await application(() => undefined);
+    // An application that knows no upgrades answers them as requests, and keeps its connection.
+    app.on('upgrade', (request, socket: Socket) => {
+      seen.push(String(request.url));
+      socket.on('data', (data) => seen.push(data.toString())).once('end', () => socket.end());
+      socket.write('HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nX-Own: 1\r\nContent-Length: 2\r\n\r\nok');
+    });
+    awake(appPort, 'awake');
+    const client = connect(port, '127.0.0.1');
+    let received = '';
+    let isClosed = false;
+    client.setEncoding('utf8').on('data', (text: string) => (received += text));
+    client.on('error', () => undefined).once('close', () => (isClosed = true));
+    client.write(`${upgrade}\r\nGET /early HTTP/1.1\r\nHost: other.example\r\n\r\n`);
+    await until(() => received.endsWith('ok'));
+    client.write('GET /secret HTTP/1.1\r\nHost: other.example\r\nCookie: session=1\r\n\r\n');
+    await until(() => isClosed);
+    expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(received).toContain('X-Own: 1\r\nContent-Length: 2\r\nConnection: close\r\n\r\n');
+    await delay(50);
+    expect(seen).toEqual(['/socket']);
+    await until(() => open === 0);
+  });
+
+  test('with content is refused', async () => {
+    let requests = 0;
+    const { port: appPort, app } = await application(() => requests++);
+    app.on('upgrade', () => requests++);
+    awake(appPort, 'awake');
+    const client = connect(port, '127.0.0.1');
+    let received = '';
+    client.setEncoding('utf8').on('data', (text: string) => (received += text));
+    client.write(`${upgrade}Content-Length: 2\r\n\r\nok`);
+    await until(() => received.startsWith('HTTP/1.1 503'));
+    expect(requests).toBe(0);
+  });
+
   test('is held, and then forwarded in both directions; it is a visit as long as it is open', async () => {
     know();
     const { port: appPort, app } = await application(() => undefined);
     app.on('upgrade', (request, socket: Socket, head: Buffer) => {
       socket.write(
-        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${request.headers.upgrade}\r\nConnection: Upgrade\r\n\r\n`,
+        `HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${request.headers.upgrade}\r\nConnection: Upgrade\r\n\r\nhi `,
       );
       socket.write(head);
       socket.pipe(socket);
@@ -287,10 +402,10 @@ describe('an upgrade', () => {
     );
     await until(() => open === 1);
     awake(appPort);
-    await until(() => received.endsWith('hello'));
+    await until(() => received.endsWith('\r\n\r\nhi hello'));
     expect(received).toMatch(/^HTTP\/1.1 101 /);
     client.write(' again');
-    await until(() => received.endsWith('hello again'));
+    await until(() => received.endsWith('hi hello again'));
     expect(open).toBe(1);
     client.destroy();
     await until(() => open === 0);

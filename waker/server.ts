@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 import { connectToBackend } from './backend-connection.ts';
 import { backendsOf, routeOf, type Environments } from './environments.ts';
-import { forward, isRepeatable, NoAnswerError, tunnel } from './forward.ts';
+import { forward, hasBody, isRepeatable, NoAnswerError, tunnel } from './forward.ts';
 import type { HeldRequests } from './held-requests.ts';
 import { OWN_PATHS, PROOF_HEADER, waitingPage } from './page.ts';
 import type { Proofs } from './proof.ts';
@@ -15,7 +15,14 @@ import type { Visits } from './visits.ts';
 
 export interface WakerServerOptions {
   environments: Environments;
+  /** All requests that are not answered yet, and upgraded connections. */
+  open: HeldRequests;
+  /** Requests that wait for services; they wake. */
   held: HeldRequests;
+  /** Streams of events of waiting pages; they wake nothing. */
+  streams: HeldRequests;
+  /** How many connections there are at most, of whatever sort: the memory limit must have room for them. */
+  maxConnections: number;
   visits: Pick<Visits, 'report' | 'open'>;
   proofs: Proofs;
   /** How long a request waits for services, in milliseconds. */
@@ -29,6 +36,8 @@ export type Outcome = 'forwarded' | 'page' | 'refused' | 'full' | 'late' | 'unkn
 
 /** How long a request for an unknown host waits for an operator to report it, in milliseconds: this process has just started. */
 const unknownHostMs = 10_000;
+/** How many requests wait for that at once. */
+const maxUnknownHosts = 100;
 /** Seconds after which a refused client can try again. */
 const retrySeconds = 5;
 const maxRepeats = 3;
@@ -44,6 +53,7 @@ interface Visit {
 }
 
 class TooLateError extends Error {}
+class TooManyError extends Error {}
 
 /** Answers visitors of environments that do not run, or whose visitors are being watched for. */
 export class WakerServer {
@@ -51,6 +61,8 @@ export class WakerServer {
   readonly #server: Server;
   /** Sockets of upgrades, which the server no longer counts. */
   readonly #upgraded = new Set<Socket>();
+  /** Requests that wait for an operator; it is not known whose they are. */
+  #unknownHosts = 0;
 
   constructor(options: WakerServerOptions) {
     this.#options = options;
@@ -61,6 +73,7 @@ export class WakerServer {
       maxHeaderSize: maxHeaderBytes,
       noDelay: true,
     });
+    this.#server.maxConnections = options.maxConnections;
     this.#server.on('request', (request, response) => void this.#serve(request, response));
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket as Socket, head));
     this.#server.on('clientError', (_error, socket) => socket.destroy());
@@ -109,9 +122,24 @@ export class WakerServer {
       refuse(response, 503, 'no sleeping environment has this address. Try again in a moment', retrySeconds);
       return 'unknown';
     }
+    // The client has gone while an operator was waited for.
+    if (response.destroyed) return 'failed';
+    const release = this.#options.open.take(visit.environment);
+    if (!release) {
+      refuseMany(response);
+      return 'full';
+    }
+    try {
+      return await this.#answerVisit(request, response, visit);
+    } finally {
+      release();
+    }
+  }
+
+  async #answerVisit(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<Outcome> {
     const { environment, host, path, treatment } = visit;
     if (path === OWN_PATHS.wake) return this.#wake(request, response, visit);
-    if (path === OWN_PATHS.events) return this.#events(response, visit);
+    if (path === OWN_PATHS.events) return this.#events(request, response, visit);
     if (isRunning(environment, host, path)) return this.#forward(request, response, visit);
     if (treatment === 'refuse') {
       answerRobot(response, path);
@@ -132,7 +160,10 @@ export class WakerServer {
   async #visitOf(request: IncomingMessage): Promise<Visit | undefined> {
     const { url = '', headers, method = '' } = request;
     // Only the Host names the environment: the Ingress controller has routed the request by it.
-    const host = (headers.host ?? '').toLowerCase().replace(/:\d+$/, '');
+    const host = (headers.host ?? '')
+      .trim()
+      .toLowerCase()
+      .replace(/\.?(?::\d{1,5})?$/, '');
     const path = url.split('?')[0] ?? '';
     if (!path.startsWith('/')) return undefined;
     const environment = await this.#environmentOf(host);
@@ -141,13 +172,14 @@ export class WakerServer {
 
   async #environmentOf(host: string): Promise<KnownEnvironment | undefined> {
     const { environments } = this.#options;
-    const until = Date.now() + unknownHostMs;
-    for (;;) {
-      const environment = environments.ofHost(host);
-      const leftMs = until - Date.now();
-      if (environment || leftMs <= 0) return environment;
-      await this.#changed('', leftMs, AbortSignal.timeout(leftMs));
+    const mayCome = () => !environments.isSynced && environments.ofHost(host) === undefined;
+    if (mayCome() && this.#unknownHosts < maxUnknownHosts) {
+      this.#unknownHosts++;
+      const late = AbortSignal.timeout(unknownHostMs);
+      while (mayCome() && !late.aborted) await this.#changed('', unknownHostMs, late);
+      this.#unknownHosts--;
     }
+    return environments.ofHost(host);
   }
 
   #answerPage(response: ServerResponse, { environment, host }: Visit): void {
@@ -168,9 +200,12 @@ export class WakerServer {
   #wake(request: IncomingMessage, response: ServerResponse, { environment, host }: Visit): Outcome {
     const { proofs, visits } = this.#options;
     const proof = String(request.headers[PROOF_HEADER] ?? '');
-    const site = request.headers['sec-fetch-site'];
-    const isOwn = site === undefined || site === 'same-origin';
-    if (request.method !== 'POST' || !isOwn || environment.wakeOn !== 'visit' || !proofs.isValid(host, proof)) {
+    if (
+      request.method !== 'POST' ||
+      !isFromPage(request) ||
+      environment.wakeOn !== 'visit' ||
+      !proofs.isValid(host, proof)
+    ) {
       refuse(response, 403, 'only the script of a waiting page wakes an environment');
       return 'refused';
     }
@@ -180,12 +215,21 @@ export class WakerServer {
   }
 
   /** Streams how the services start, until they run. */
-  async #events(response: ServerResponse, { environment: { key }, host }: Visit): Promise<Outcome> {
-    const { environments, held, holdMs } = this.#options;
-    const first = environments.get(key);
-    const release = first && held.take(first);
+  async #events(request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<Outcome> {
+    const { environments, streams, holdMs } = this.#options;
+    const { environment, host, treatment } = visit;
+    const { key, mode, wakeOn } = environment;
+    if (request.method !== 'GET' || !isFromPage(request) || treatment === 'refuse') {
+      refuse(response, 403, 'only a waiting page can read how the services start');
+      return 'refused';
+    }
+    if (mode === 'asleep' && wakeOn !== 'visit') {
+      refuse(response, 503, 'the environment is asleep, and a visit does not wake it');
+      return 'refused';
+    }
+    const release = streams.take(environment);
     if (!release) {
-      refuse(response, 503, 'too many requests wait for this environment. Try again', retrySeconds);
+      refuseMany(response);
       return 'full';
     }
     const closed = new AbortController();
@@ -220,7 +264,7 @@ export class WakerServer {
       for (let repeats = 0; ; repeats++) {
         const socket = await this.#connect(visit, closed.signal);
         if (socket === 'full') {
-          refuse(response, 503, 'too many requests wait for this environment. Try again', retrySeconds);
+          refuseMany(response);
           return 'full';
         }
         if (socket === 'late') {
@@ -241,19 +285,27 @@ export class WakerServer {
   }
 
   async #upgrade(request: IncomingMessage, client: Socket, head: Buffer): Promise<void> {
-    const { count, visits } = this.#options;
+    const { count, visits, open } = this.#options;
     client.on('error', () => client.destroy());
     this.#upgraded.add(client);
     client.once('close', () => this.#upgraded.delete(client));
     const closed = new AbortController();
     client.once('close', () => closed.abort());
     let end: (() => void) | undefined;
+    let release: (() => void) | undefined;
     try {
       const visit = await this.#visitOf(request);
       const canWake = visit && (visit.environment.mode !== 'asleep' || visit.environment.wakeOn === 'visit');
-      if (!visit || !canWake || visit.treatment === 'refuse') {
+      // Content would be read as the new protocol's by one side, and as a request by the other.
+      if (!visit || !canWake || visit.treatment === 'refuse' || hasBody(request)) {
         refuseUpgrade(client);
         count(visit ? 'refused' : 'unknown');
+        return;
+      }
+      release = open.take(visit.environment);
+      if (!release) {
+        refuseUpgrade(client);
+        count('full');
         return;
       }
       end = visits.open(visit.environment.key);
@@ -271,15 +323,14 @@ export class WakerServer {
       count('failed');
     } finally {
       end?.();
+      release?.();
     }
   }
 
-  /** Connects to a pod of the visited service, and waits until there is one. */
+  /** Connects to a pod of the visited service, and waits until there is one: only waiting takes a slot. */
   async #connect({ environment: { key }, host, path }: Visit, closed: AbortSignal): Promise<Socket | 'full' | 'late'> {
     const { environments, held, holdMs } = this.#options;
-    const known = environments.get(key);
-    const release = known && held.take(known);
-    if (!release) return 'full';
+    let release: (() => void) | undefined;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new TooLateError()), holdMs);
     try {
@@ -288,15 +339,20 @@ export class WakerServer {
           const current = environments.get(key);
           return current && current.mode !== 'asleep' ? backendsOf(current, host, path) : [];
         },
-        changed: (ms, signal) => this.#changed(key, ms, signal),
+        changed: (ms, signal) => {
+          release ??= held.take({ key });
+          if (!release) throw new TooManyError();
+          return this.#changed(key, ms, signal);
+        },
         signal: AbortSignal.any([closed, late.signal]),
       });
     } catch (error) {
       if (error instanceof TooLateError) return 'late';
+      if (error instanceof TooManyError) return 'full';
       throw error;
     } finally {
       clearTimeout(timer);
-      release();
+      release?.();
     }
   }
 
@@ -325,12 +381,22 @@ function isRunning(environment: KnownEnvironment, host: string, path: string): b
   return mode !== 'waking' && routeOf(hosts[host] ?? [], path) !== undefined;
 }
 
+/** Whether the script of a page of this host sends the request, or a program. */
+function isFromPage({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === undefined || site === 'same-origin';
+}
+
 const uncached = { 'cache-control': 'no-store', connection: 'close' };
 
 function refuse(response: ServerResponse, status: number, error: string, retryAfter?: number): void {
   const retry = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
   response.writeHead(status, { 'content-type': 'application/json', 'x-robots-tag': 'noindex', ...retry, ...uncached });
   response.end(`${JSON.stringify({ error })}\n`);
+}
+
+function refuseMany(response: ServerResponse): void {
+  refuse(response, 503, 'too many requests wait for this environment or its group. Try again', retrySeconds);
 }
 
 function answerRobot(response: ServerResponse, path: string): void {

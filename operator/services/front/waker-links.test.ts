@@ -62,7 +62,10 @@ test('reports what the board has, then its changes, and receives visits', async 
   board.publish(shop);
   const { received, sockets, visits } = await waker('k', board);
   await until(() => received.length === 2);
-  expect(received).toEqual([{ type: 'environment', environment: shop }, { type: 'synced' }]);
+  expect(received).toEqual([
+    { type: 'environment', environment: shop },
+    { type: 'synced', isComplete: true },
+  ]);
   board.publish({ ...shop });
   board.publish({ ...shop, mode: 'waking' });
   board.forget(shop.key);

@@ -107,7 +107,7 @@ export class WakerLinks {
     while (!this.#options.isComplete() && Date.now() < until && !signal.aborted) {
       await delay(completeCheckMs, undefined, { signal }).catch(() => undefined);
     }
-    if (!signal.aborted) sendLine(socket, { type: 'synced' });
+    if (!signal.aborted) sendLine(socket, { type: 'synced', isComplete: this.#options.isComplete() });
   }
 }
 

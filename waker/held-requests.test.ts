@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals';
+import { HeldRequests } from './held-requests.ts';
+
+test('limits requests in total, of one environment, and of one group', () => {
+  const held = new HeldRequests({ max: 4, maxPerEnvironment: 2, maxPerGroup: 3 });
+  const take = (key: string) => held.take({ key });
+  const first = take('group-a/one');
+  expect([take('group-a/one'), take('group-a/two'), take('group-b/one')]).not.toContain(undefined);
+  expect([take('group-a/one'), take('group-c/one')]).toEqual([undefined, undefined]);
+  first?.();
+  first?.();
+  expect(held.total).toBe(3);
+  expect(take('group-a/two')).toBeDefined();
+  first?.();
+  expect(held.total).toBe(4);
+});
+
+test('leaves slots to other groups', () => {
+  const held = new HeldRequests({ max: 4, maxPerEnvironment: 4, maxPerGroup: 1 });
+  expect(held.take({ key: 'group-a/one' })).toBeDefined();
+  expect(held.take({ key: 'group-a/two' })).toBeUndefined();
+  expect(held.take({ key: 'group-b/one' })).toBeDefined();
+});
