@@ -16,7 +16,7 @@ import {
 import { reusableLabelSchema } from './reusable-environment.ts';
 import { sleepSettingsSchema } from './sleep.ts';
 import { syncRulesSchema } from './sync-rules.ts';
-import { isTimeZone } from './time-zone.ts';
+import { timeZoneSchema } from './time-zone.ts';
 import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
 
 /** Where the service file comes from: the repository, the settings, or both merged. */
@@ -61,12 +61,7 @@ const scheduledRebuildSchema = z
       .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
       .optional()
       .meta({ description: 'Time of day, hh:mm; required unless `mode` is disabled.' }),
-    timeZone: z
-      .string()
-      .max(64)
-      .refine(isTimeZone, { error: 'must be a name from the IANA time zone database, such as Europe/Berlin' })
-      .default('UTC')
-      .meta({ description: 'Name from the IANA time zone database.' }),
+    timeZone: timeZoneSchema,
   })
   .meta({
     description: 'Rebuild of environments once a day.',

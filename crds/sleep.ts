@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTimeZone } from './time-zone.ts';
+import { timeZoneSchema } from './time-zone.ts';
 
 /** Days of the week, as in cron and systemd. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -21,12 +21,7 @@ export const workingHoursSchema = z.object({
   to: timeOfDay.meta({
     description: 'When they end, hh:mm; on the next day unless it is later than `from`.',
   }),
-  timeZone: z
-    .string()
-    .max(64)
-    .refine(isTimeZone, { error: 'must be a name from the IANA time zone database, such as Europe/Berlin' })
-    .default('UTC')
-    .meta({ description: 'Name from the IANA time zone database.' }),
+  timeZone: timeZoneSchema,
 });
 export type WorkingHours = z.infer<typeof workingHoursSchema>;
 
