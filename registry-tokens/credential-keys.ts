@@ -22,6 +22,11 @@ const day = 24 * 3600;
 /** By time of creation: 32 bytes in base64, as in a Secret's `data`. */
 const dataSchema = z.record(z.string(), z.string());
 
+/** Returns a new key, created at a time in seconds, as an entry of a Secret's `data`. */
+export function newKey(at: number, randomBytes: (length: number) => Buffer): Record<string, string> {
+  return { [String(at)]: randomBytes(32).toString('base64') };
+}
+
 /** Reads the keys from a Secret's `data`, oldest first. Ignores invalid entries. */
 export function readKeys(data: unknown): CredentialKey[] {
   const parsed = dataSchema.safeParse(data ?? {});

@@ -121,10 +121,17 @@ export async function deliverImage(
   return pushStored(stored, image, registry, progress);
 }
 
-/** Pushes the image of the current files, if it was built and stored before. */
-export async function deliverStored(source: ImageSource, registry: Registry, progress: Progress): Promise<void> {
+/**
+ * Pushes the image of the current files, if it was built and stored before. Returns its name in the registry, for the
+ * node; undefined if it is not stored.
+ */
+export async function deliverStored(
+  source: ImageSource,
+  registry: Registry,
+  progress: Progress,
+): Promise<string | undefined> {
   const recipe = await recipeOf(source);
   const image = `${source.name}:${recipe}`;
   const stored = imageStore.find(image, recipe);
-  if (stored !== undefined) await pushStored(stored, image, registry, progress);
+  return stored && (await pushStored(stored, image, registry, progress));
 }

@@ -21,7 +21,7 @@ import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { ensureNodeImage, storeNodeImage } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
-import { pullIntoNode } from './node-images.ts';
+import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
 import { mirrorImages } from './mirror.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
@@ -90,13 +90,19 @@ async function bringUpKindCluster(
     await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
     const { madeHere } = isNew ? await nodeImage() : node;
     if (madeHere) await mirrorImages(['redis', 'node'], registry, progress);
-    if (madeHere && isNew) for (const one of images) await deliverStored(one, registry, progress);
-    return registry;
+    const parts: string[] = [];
+    if (madeHere && isNew) {
+      for (const one of images) {
+        const delivered = await deliverStored(one, registry, progress);
+        if (delivered !== undefined) parts.push(delivered);
+      }
+    }
+    return { registry, parts };
   };
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
   const node = await ensureKindCluster(newCluster, nodeImage, tools, progress);
-  const registry = await (early ?? startRegistries());
+  const { registry, parts } = await (early ?? startRegistries());
   await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
@@ -114,6 +120,7 @@ async function bringUpKindCluster(
     Promise.all([load('traefik', [NODE_CONTAINER]), startTraefikObjects(kubectl)]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
+    nodeRegistry.then(() => Promise.all(parts.map((one) => pullPartIntoNode(NODE_CONTAINER, one, progress)))),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
   ]).then(() => undefined);

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { newKey } from '../../registry-tokens/credential-keys.ts';
 import { currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
 import type { Cluster } from './running-cluster.ts';
 import { AUTHORITY_SECRET_NAME, readAuthority, TOKEN_URL } from './image-registry.ts';
@@ -127,7 +128,7 @@ async function upgradeRelease(
   if (last?.status === 'deployed' && last.description === version) return deployments;
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
-    await apply(cluster.kubectl, systemObjects(cluster));
+    await apply(cluster.kubectl, systemObjects(cluster, last === undefined));
     mkdirSync(LOCAL_FOLDER, { recursive: true });
     const valuesFile = join(LOCAL_FOLDER, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
@@ -161,7 +162,7 @@ async function forgetInterrupted({ kubectl }: Cluster, revision: number): Promis
   await kubectl(['--namespace', namespace, 'delete', 'secret', `sh.helm.release.v1.${release}.v${revision}`]);
 }
 
-function systemObjects({ registry, isKind }: Cluster): string {
+function systemObjects({ registry, isKind }: Cluster, isNew: boolean): string {
   const objects: object[] = [
     {
       apiVersion: 'v1',
@@ -186,6 +187,15 @@ function systemObjects({ registry, isKind }: Cluster): string {
       type: 'kubernetes.io/tls',
       stringData: { 'tls.crt': certificate, 'tls.key': key },
     });
+    // The operator would create them, too, but the kubelet looks for a missing Secret less and less often.
+    if (isNew) {
+      objects.push({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'coppice-registry-keys', namespace, labels },
+        data: newKey(Math.floor(Date.now() / 1000), randomBytes),
+      });
+    }
   }
   return objects.map((object) => stringify(object)).join('---\n');
 }

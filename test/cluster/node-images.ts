@@ -22,9 +22,18 @@ export async function pullIntoNode(node: string, images: readonly StoredImage[],
   for (const { image, recipe } of images) {
     if ((await nodeRecipe(node, image)) === recipe) continue;
     await progress.step(`pull ${image} into ${node}`, async () => {
-      const pull = ['pull', '--hosts-dir', '/etc/containerd/certs.d', '--snapshotter', 'overlayfs', mirrorPath(image)];
-      await run('docker', imagesOn(node, ...pull));
+      await pull(node, mirrorPath(image));
       await run('docker', imagesOn(node, 'label', mirrorPath(image), `${recipeLabel}=${recipe}`));
     });
   }
+}
+
+/** Pulls an image of this repository's parts into a node, so that it is there when its pods are scheduled. */
+export async function pullPartIntoNode(node: string, image: string, progress: Progress): Promise<void> {
+  await progress.step(`pull ${image} into ${node}`, () => pull(node, image));
+}
+
+async function pull(node: string, image: string): Promise<void> {
+  const options = ['--hosts-dir', '/etc/containerd/certs.d', '--snapshotter', 'overlayfs'];
+  await run('docker', imagesOn(node, 'pull', ...options, image));
 }

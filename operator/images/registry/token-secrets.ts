@@ -4,7 +4,7 @@ import { Secret, type ResourceType } from '../../../kubernetes/resource-type.ts'
 import { encodeTexts, secretText } from '../../../kubernetes/secret-texts.ts';
 import type { KeyPair } from '../../../process/x509.ts';
 import { checkAuthority, createAuthority } from '../../../registry-tokens/authority.ts';
-import { planRotation, readKeys, type CredentialKey } from '../../../registry-tokens/credential-keys.ts';
+import { newKey, planRotation, readKeys, type CredentialKey } from '../../../registry-tokens/credential-keys.ts';
 import { TokenSigner } from '../../../registry-tokens/token-signer.ts';
 
 type At = { namespace: string; name: string };
@@ -92,13 +92,13 @@ export class TokenSecrets {
   }
 
   async #readKeys(): Promise<void> {
-    const { client, namespace, now } = this.#options;
+    const { client, namespace, now, randomBytes } = this.#options;
     const at = Math.floor(now().getTime() / 1000);
-    let secret = await this.#findOrCreate(KEYS_SECRET, 'Opaque', () => Promise.resolve(this.#newKey(at)));
+    let secret = await this.#findOrCreate(KEYS_SECRET, 'Opaque', () => Promise.resolve(newKey(at, randomBytes)));
     const { add, remove } = planRotation(readKeys(secret.data), at);
     if (add || remove.length > 0) {
       const data = {
-        ...(add && this.#newKey(at)),
+        ...(add && newKey(at, randomBytes)),
         ...Object.fromEntries(remove.map(({ createdAt }) => [String(createdAt), null])),
       };
       const { resourceVersion } = secret.metadata;
@@ -112,10 +112,6 @@ export class TokenSecrets {
     const isGone = this.#keys.some((former) => !keys.some(({ key }) => key.equals(former.key)));
     this.#keys = keys;
     if (isGone) for (const listener of this.#listeners) listener();
-  }
-
-  #newKey(at: number): Record<string, string> {
-    return { [String(at)]: this.#options.randomBytes(32).toString('base64') };
   }
 
   async #findOrCreate(name: string, type: string, makeData: () => Promise<Record<string, string>>): Promise<Secret> {
