@@ -102,6 +102,9 @@ async function bringUpKindCluster(
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
   const node = await ensureKindCluster(newCluster, nodeImage, tools, progress);
+  // Coppice's installation waits for these objects, so they come before everything else.
+  const traefikObjects = applyTraefikObjects(kubectl);
+  traefikObjects.catch(() => undefined); // Reported below.
   const { registry, parts } = await (early ?? startRegistries());
   await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.
@@ -117,7 +120,7 @@ async function bringUpKindCluster(
   const working = await workingNodes();
   const ready = Promise.all([
     waitForNodes(tools, 120),
-    Promise.all([load('traefik', [NODE_CONTAINER]), startTraefikObjects(kubectl)]).then(() =>
+    Promise.all([load('traefik', [NODE_CONTAINER]), traefikObjects]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
     nodeRegistry.then(() => Promise.all(parts.map((one) => pullPartIntoNode(NODE_CONTAINER, one, progress)))),
@@ -144,18 +147,16 @@ async function bringUpKindCluster(
   };
 }
 
-const applyFile = (kubectl: Kubectl, name: string): Promise<void> =>
-  apply(kubectl, readFileSync(join(import.meta.dirname, name), 'utf8'));
+const readManifest = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
 /** Creates what Coppice's chart looks for, before the controller runs. */
-async function startTraefikObjects(kubectl: Kubectl): Promise<void> {
-  await apply(kubectl, traefikKinds());
-  await applyFile(kubectl, 'traefik-service.yaml');
+async function applyTraefikObjects(kubectl: Kubectl): Promise<void> {
+  await apply(kubectl, `${readManifest('traefik-service.yaml')}---\n${traefikKinds()}`);
 }
 
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {
   await progress.step('Ingress controller', async () => {
-    await applyFile(kubectl, 'traefik.yaml');
+    await apply(kubectl, readManifest('traefik.yaml'));
     await rollout(kubectl, 'traefik', 'traefik');
   });
 }
