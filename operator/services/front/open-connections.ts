@@ -28,7 +28,7 @@ export class OpenConnections {
   /** Returns whether anybody but the environment's own pods is connected to its public services. */
   async of(namespace: string): Promise<Connections> {
     const pods = this.#options.pods.byIndex('namespace', namespace);
-    const own = new Set(pods.flatMap(({ status }) => status?.podIP ?? []));
+    const own = new Set(pods.flatMap(({ status }) => (status?.podIPs ?? []).map(({ ip }) => ip)));
     const watched = pods.filter(({ spec, metadata }) => {
       return (
         metadata.labels?.[LABELS.service] !== undefined && spec?.containers.some(({ name }) => name === WATCHER_NAME)
