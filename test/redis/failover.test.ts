@@ -1,75 +1,46 @@
 // A replicated Redis behind one address, as managed services and Redis operators offer it: redis.externalUrl.
 import { randomBytes, randomUUID } from 'node:crypto';
-import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { Sessions } from '../../api/auth/sessions.ts';
 import { buildLogKeys } from '../../build-logs/keys.ts';
 import { LogReader } from '../../build-logs/reader.ts';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
-import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { connectRedis, withBuffers, type Redis } from '../../process/redis-connection.ts';
-import { startRedis, type TestRedis } from './start-redis.ts';
+import { withBuffers } from '../../process/redis-connection.ts';
+import { eventually, movingAddress, type MovingAddress } from './moving-address.ts';
+import { startRedis, type RedisClient, type TestRedis } from './start-redis.ts';
+import { startSentinels, type Sentinels } from './start-sentinels.ts';
 
 jest.setTimeout(60_000);
 
-let [primary, replica]: [TestRedis?, TestRedis?] = [];
-let target = 0;
-const clients: Redis[] = [];
-/** Connections stay with the server that they were opened to, as with a DNS name that moves. */
-const address = net.createServer((client) => {
-  const server = net.connect(target, '127.0.0.1');
-  for (const socket of [client, server]) socket.on('error', () => undefined);
-  client.on('close', () => server.destroy()).pipe(server);
-  server.on('close', () => client.destroy()).pipe(client);
+const servers: TestRedis[] = [];
+let address: MovingAddress | undefined;
+let sentinels: Sentinels | undefined;
+
+afterEach(async () => {
+  address?.close();
+  await sentinels?.stop();
+  sentinels = undefined;
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
-function server(role: 'primary' | 'replica'): TestRedis {
-  const found = role === 'primary' ? primary : replica;
-  if (!found) throw new Error(`the ${role} was not started`);
-  return found;
+/** Starts a primary and its replica. */
+async function replicated() {
+  const [primary, replica] = await Promise.all([startRedis(), startRedis()]);
+  servers.push(primary, replica);
+  const [old, next] = await Promise.all([primary.connect(), replica.connect()]);
+  await next.replicaOf('127.0.0.1', primary.port);
+  return { primary, replica, old, next };
 }
 
-beforeAll(async () => {
-  [primary, replica] = await Promise.all([startRedis(), startRedis()]);
-  target = primary.port;
-  await new Promise<void>((resolve) => address.listen(0, '127.0.0.1', resolve));
-});
-afterAll(async () => {
-  for (const client of clients) client.destroy();
-  address.close();
-  await Promise.all([primary?.stop(), replica?.stop()]);
-});
+const line = (text: string) => ({ service: 'web', stage: 'build', time: '2026-11-21T10:00:00.1Z', line: text });
 
-/** Connects as Coppice's processes do. */
-async function connect(): Promise<Redis> {
-  const listening = address.address();
-  if (listening === null || typeof listening === 'string') throw new Error('the address is not listening');
-  const client = connectRedis({ url: `redis://127.0.0.1:${listening.port}` }, silentLogger);
-  clients.push(client);
-  while (!client.isReady) await delay(10);
-  return client;
-}
-
-/** Repeats what is refused while Redis fails over, as callers of the API do after a 503. */
-async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch {
-      await delay(100);
-    }
-  }
-}
-
-test('follows the address to the new primary, while the old one keeps its connections as a replica', async () => {
-  const [old, next] = await Promise.all([server('primary').connect(), server('replica').connect()]);
-  await next.replicaOf('127.0.0.1', server('primary').port);
-  const [commands, subscriber] = await Promise.all([connect(), connect()]);
+/** Logs in and reads a log, fails over with this function, and verifies that the new primary continues. */
+async function continuesAfter(address: MovingAddress, old: RedisClient, next: RedisClient, failOver: () => Promise<void>) {
+  const [commands, subscriber] = await Promise.all([address.connect(), address.connect()]);
   const sessions = new Sessions(commands, Date.now, randomBytes);
   const token = await sessions.create({ userName: 'user-1', accountId: 'a' });
   const logId = `${randomUUID()}/1`;
-  const line = (text: string) => ({ service: 'web', stage: 'build', time: '2026-11-21T10:00:00.1Z', line: text });
   const writer = await BuildLogWriter.open(commands, logId);
   await writer.append('build-web', [line('before')]);
   const reader = new LogReader({ redis: withBuffers(commands), subscriber, onRedisError: () => undefined });
@@ -78,11 +49,9 @@ test('follows the address to the new primary, while the old one keeps its connec
   while ((await next.exists(buildLogKeys(logId).stream)) === 0) await delay(10);
   await old.wait(1, 5000);
 
-  await next.sendCommand(['REPLICAOF', 'NO', 'ONE']);
-  target = server('replica').port;
-  await old.replicaOf('127.0.0.1', server('replica').port);
+  await failOver();
 
-  expect(await sessions.find(token)).toEqual({ userName: 'user-1', accountId: 'a' });
+  expect(await eventually(() => sessions.find(token))).toEqual({ userName: 'user-1', accountId: 'a' });
   await eventually(() => writer.append('build-web', [line('after')]));
   await eventually(() => writer.end('succeeded', ''));
   const seen: number[] = [];
@@ -91,4 +60,25 @@ test('follows the address to the new primary, while the old one keeps its connec
   expect(seen[0]).toBe(2);
   const later = await eventually(() => sessions.create({ userName: 'user-2', accountId: 'b' }));
   expect(await new Sessions(next, Date.now, randomBytes).find(later)).toMatchObject({ userName: 'user-2' });
+}
+
+test('follows the address to the new primary, while the old one keeps its connections as a replica', async () => {
+  const { primary, replica, old, next } = await replicated();
+  let target = primary.port;
+  address = await movingAddress(() => Promise.resolve(target));
+  await continuesAfter(address, old, next, async () => {
+    await next.sendCommand(['REPLICAOF', 'NO', 'ONE']);
+    target = replica.port;
+    await old.replicaOf('127.0.0.1', replica.port);
+  });
+});
+
+test('continues when Sentinels have replaced a killed primary, behind a proxy that asks them', async () => {
+  const { primary, replica, old, next } = await replicated();
+  const watching = await startSentinels(primary.port);
+  sentinels = watching;
+  address = await movingAddress(watching.primary);
+  await watching.ready();
+  await continuesAfter(address, old, next, () => primary.kill());
+  expect(await watching.primary()).toBe(replica.port);
 });
