@@ -36,7 +36,12 @@ async function replicated() {
 const line = (text: string) => ({ service: 'web', stage: 'build', time: '2026-11-21T10:00:00.1Z', line: text });
 
 /** Logs in and reads a log, fails over with this function, and verifies that the new primary continues. */
-async function continuesAfter(address: MovingAddress, old: RedisClient, next: RedisClient, failOver: () => Promise<void>) {
+async function continuesAfter(
+  address: MovingAddress,
+  old: RedisClient,
+  next: RedisClient,
+  failOver: () => Promise<void>,
+) {
   const [commands, subscriber] = await Promise.all([address.connect(), address.connect()]);
   const sessions = new Sessions(commands, Date.now, randomBytes);
   const token = await sessions.create({ userName: 'user-1', accountId: 'a' });
