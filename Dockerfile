@@ -62,5 +62,5 @@ ARG REVISION=unknown
 ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001
 # V8 writes another cache in each run, so that a release, whose builds are equal, has none.
-RUN test -n "$SOURCE_DATE_EPOCH" || node --eval "Promise.all(['operator/controllers/create-controllers', 'api/app', 'api/service-file-check/check', 'process/health-server', 'process/logger', 'process/process-metrics', 'registry-tokens/config', 'process/secret-folder', 'registry-tokens/server', 'registry-tokens/token-endpoint'].map((name) => import('/app/' + name + '.ts')))"
+RUN test -n "$SOURCE_DATE_EPOCH" || node --eval "Promise.all(['operator/controllers/create-controllers', 'api/app', 'api/environment-access/create-access-server', 'api/service-file-check/check', 'process/health-server', 'process/logger', 'process/process-metrics', 'registry-tokens/config', 'process/secret-folder', 'registry-tokens/server', 'registry-tokens/token-endpoint', 'waker/config', 'waker/control-server', 'waker/environments', 'waker/held-requests', 'waker/metrics', 'waker/server', 'waker/visits'].map((name) => import('/app/' + name + '.ts')))"
 CMD ["node", "operator/main.ts"]

@@ -16,6 +16,7 @@ import {
 import { reusableLabelSchema } from './reusable-environment.ts';
 import { sleepSettingsSchema } from './sleep.ts';
 import { syncRulesSchema } from './sync-rules.ts';
+import { timeOfDaySchema } from './time-of-day.ts';
 import { timeZoneSchema } from './time-zone.ts';
 import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
 
@@ -56,11 +57,7 @@ const scheduledRebuildSchema = z
       description:
         'Which environments with contents are rebuilt: `all`; with `notclones` only the oldest of each ref; with `reusables` those that publish a reusable environment.',
     }),
-    hour: z
-      .string()
-      .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
-      .optional()
-      .meta({ description: 'Time of day, hh:mm; required unless `mode` is disabled.' }),
+    hour: timeOfDaySchema.optional().meta({ description: 'Time of day, hh:mm; required unless `mode` is disabled.' }),
     timeZone: timeZoneSchema,
   })
   .meta({

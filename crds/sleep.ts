@@ -1,14 +1,10 @@
 import { z } from 'zod';
+import { timeOfDaySchema } from './time-of-day.ts';
 import { timeZoneSchema } from './time-zone.ts';
 
 /** Days of the week, as in cron and systemd. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
-
-const timeOfDay = z
-  .string()
-  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day, hh:mm' })
-  .meta({ description: 'Time of day, hh:mm.' });
 
 export const workingHoursSchema = z.object({
   days: z
@@ -17,8 +13,8 @@ export const workingHoursSchema = z.object({
     .max(WEEKDAYS.length)
     .default(['mon', 'tue', 'wed', 'thu', 'fri'])
     .meta({ description: 'Days on which they start.', 'x-kubernetes-list-type': 'set' }),
-  from: timeOfDay.meta({ description: 'When they start, hh:mm.' }),
-  to: timeOfDay.meta({
+  from: timeOfDaySchema.meta({ description: 'When they start, hh:mm.' }),
+  to: timeOfDaySchema.meta({
     description: 'When they end, hh:mm; on the next day unless it is later than `from`.',
   }),
   timeZone: timeZoneSchema,

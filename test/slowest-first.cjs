@@ -4,9 +4,16 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 const slow = [
   'failed-rollout',
-  'main-path',
+  'repositories',
+  'sleep',
   'git-hosts',
+  'cli',
+  'shell',
   'builds',
+  'member-reads',
+  'tests',
+  'main-path',
+  'panel',
   'hostile-fork',
   'settings',
   'runtime',
