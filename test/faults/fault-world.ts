@@ -191,7 +191,7 @@ export class FaultWorld {
     const { method, path } = requests[ask];
     const send = async () => {
       const answer = await this.#harness.client.send(method, `/api/environment/${id}${path}`);
-      const isSoAlready = ask === 'put' && answer.status === 409 && answer.text.includes('not empty');
+      const isSoAlready = ask === 'put' && answer.status === 409 && answer.text.includes('PUT needs an empty one');
       if (answer.status < 300 || isSoAlready) return true;
       throw new Error(`${answer.status} ${answer.text}`);
     };
