@@ -171,6 +171,12 @@ export const NOUNS: readonly Noun[] = [
         load: async () => (await env()).wake,
       },
       {
+        usage: 'settings [args...]',
+        summary: 'show its own settings, or change them: [ENV] NAME=VALUE…, such as sleep.afterSeconds=2h',
+        needsServer: 'with kubectl, edit spec.sleep of the Environment',
+        load: async () => (await import('./commands/env-settings.ts')).settings,
+      },
+      {
         usage: 'open [env]',
         summary: 'print the address, and open it if standard output is a terminal',
         options: [['--print', 'print only']],

@@ -303,6 +303,18 @@ test('prints only what was changed of settings, and accepts a duration', async (
   expect(changed.out).toBe('serviceFile:\n  serviceFile: "services: {}"\n');
 });
 
+test('shows and changes the own settings of an environment', async () => {
+  expect((await run('env settings acme.shop-main')).out).toBe('sleep: {}\n');
+  const changed = await run('env settings acme.shop-main sleep.afterSeconds=2h sleep.wakeOn=login');
+  expect([changed.code, changed.out]).toEqual([0, 'sleep:\n  wakeOn: login\n  afterSeconds: 7200\n']);
+  expect((await run('env settings acme.shop-main sleep.wakeOn=null')).out).toBe('sleep:\n  wakeOn: null\n');
+  const shown = await run('env settings acme.shop-main -o json');
+  expect(JSON.parse(shown.out)).toEqual({ sleep: { afterSeconds: 7200 } });
+  expect((await run('env settings acme.shop-main sleep.afterSeconds=soon')).code).toBe(2);
+  expect((await run('env settings acme.shop-mian sleep.wakeOn=never')).err).toContain('acme.shop-main');
+  expect((await run('repo settings acme.shop sleep.afterSeconds=1d')).out).toBe('sleep:\n  afterSeconds: 86400\n');
+});
+
 describe('rules for automatic environments', () => {
   const file = () => join(folder, 'rules.yaml');
   const text = '- branches: [main]\n- pullRequests: { labels: [preview] }\n  environment: built\n';

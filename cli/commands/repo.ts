@@ -2,14 +2,14 @@ import type { ListedRepository, RepositorySettingsView, RepositoryView } from '.
 import { usageError } from '../errors.ts';
 import { readCheckout } from '../git/checkout.ts';
 import { note } from '../io.ts';
-import { nested, pairs } from '../nested.ts';
-import { seconds } from '../output/duration.ts';
+import { pairs } from '../nested.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { groupPath, repositoryPath, required } from '../paths.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
 import type { Run, Session } from '../session.ts';
 import { SHOWN_REPOSITORIES } from '../shown.ts';
 import { readRules } from './rules.ts';
+import { objectOf, partOf, splitSettings } from './settings-arguments.ts';
 
 export const list: Run = async ({ installation, io, format, given }) => {
   const { repositories, isTruncated } = await installation.repositories();
@@ -78,17 +78,11 @@ export const sync: Run = async (session, [name]) => {
 
 /** Shows settings, or changes those given as `NAME=VALUE` and the rules of a file. */
 export const settings: Run = async (session, args) => {
-  const given = args.flatMap((arg) => (arg === undefined ? [] : [arg]));
-  const [first] = given;
-  const isNamed = first !== undefined && !first.includes('=');
-  const id = await repositoryId(session, isNamed ? first : undefined);
-  const changes = isNamed ? given.slice(1) : given;
+  const { name, changes: body } = splitSettings(args);
+  const id = await repositoryId(session, name);
   const path = `${repositoryPath(id)}/settings`;
   const { client, format, io } = session;
   const file = session.given.text('rules');
-  const body = nested(changes);
-  const { environmentTTL } = body;
-  if (typeof environmentTTL === 'string') body['environmentTTL'] = seconds(environmentTTL);
   if (file !== undefined) body['sync'] = { ...objectOf(body['sync']), rules: await readRules(io, file) };
   const isChange = Object.keys(body).length > 0;
   const answer = await suggesting(session, 'repository', id, () =>
@@ -111,19 +105,4 @@ export function shownSettings(
     ...(decodes && { serviceFile: { ...serviceFile, serviceFile: text } }),
     ...(webhook && !showsSecrets && { webhook: { ...webhook, secret: '(hidden)' } }),
   };
-}
-
-/** Returns the part of a value that has the keys of another one; null for those that it lacks. */
-function partOf(value: unknown, keys: unknown): unknown {
-  if (!isObject(value) || !isObject(keys)) return value ?? null;
-  const values = new Map(Object.entries(value));
-  return Object.fromEntries(Object.entries(keys).map(([key, inner]) => [key, partOf(values.get(key), inner)]));
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function objectOf(value: unknown): object {
-  return isObject(value) ? value : {};
 }

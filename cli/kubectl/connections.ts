@@ -1,4 +1,4 @@
-import { servicePod } from '../../api/shell/service-pod.ts';
+import { requireAwake, servicePod } from '../../api/shell/service-pod.ts';
 import { environmentNamespace } from '../../crds/environment-address.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { idOf } from '../../crds/ids.ts';
@@ -35,6 +35,7 @@ async function podArguments(
   { service, pod }: Pick<ExecRequest, 'service' | 'pod'>,
 ): Promise<string[]> {
   requireService(environment, service);
+  requireAwake(environment);
   const namespace = `--namespace=${environmentNamespace(idOf(environment))}`;
   const selector = `${LABELS.environmentUid}=${environment.metadata.uid},${LABELS.service}=${service}`;
   const text = await kubectl.text(['get', Pod.plural, namespace, `--selector=${selector}`, '--output=json']);
