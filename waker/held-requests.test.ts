@@ -2,11 +2,11 @@ import { expect, test } from '@jest/globals';
 import { HeldRequests } from './held-requests.ts';
 
 test('limits requests in total, of one environment, and of one group', () => {
-  const held = new HeldRequests({ max: 4, maxPerEnvironment: 2, maxPerGroup: 3 });
+  const held = new HeldRequests({ max: 6, maxPerEnvironment: 2, maxPerGroup: 3 });
   const take = (key: string) => held.take({ key });
   const first = take('group-a/one');
   expect([take('group-a/one'), take('group-a/two'), take('group-b/one')]).not.toContain(undefined);
-  expect([take('group-a/one'), take('group-c/one')]).toEqual([undefined, undefined]);
+  expect([take('group-a/one'), take('group-a/two')]).toEqual([undefined, undefined]);
   first?.();
   first?.();
   expect(held.total).toBe(3);
@@ -20,4 +20,15 @@ test('leaves slots to other groups', () => {
   expect(held.take({ key: 'group-a/one' })).toBeDefined();
   expect(held.take({ key: 'group-a/two' })).toBeUndefined();
   expect(held.take({ key: 'group-b/one' })).toBeDefined();
+});
+
+test.each([1, 4, 40])('leaves slots to another group, however many take what %i groups get', (groups) => {
+  const max = 1000;
+  const held = new HeldRequests({ max, maxPerEnvironment: max, maxPerGroup: max / 4 });
+  for (let round = 0; round < max; round++) {
+    for (let group = 0; group < groups; group++) held.take({ key: `group-${group}/one` });
+  }
+  const taken = held.total;
+  for (let request = 0; request < max; request++) held.take({ key: 'group-other/one' });
+  expect(held.total - taken).toBeGreaterThanOrEqual(Math.floor(max / (groups + 1) / 2));
 });

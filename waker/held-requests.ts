@@ -5,7 +5,10 @@ export interface HeldRequestsOptions {
   max: number;
   /** How many of them for one environment. */
   maxPerEnvironment: number;
-  /** How many of them for the environments of one group, so that a group cannot take the slots of the others. */
+  /**
+   * How many of them for the environments of one group; never more than are still free, so that no number of groups
+   * takes all slots.
+   */
   maxPerGroup: number;
 }
 
@@ -34,7 +37,7 @@ export class HeldRequests {
     const { max, maxPerEnvironment, maxPerGroup } = this.#options;
     const held = this.#perEnvironment.get(key) ?? 0;
     const ofGroup = this.#perGroup.get(groupOf(key)) ?? 0;
-    if (this.#total >= max || held >= maxPerEnvironment || ofGroup >= maxPerGroup) return undefined;
+    if (held >= maxPerEnvironment || ofGroup >= Math.min(maxPerGroup, max - this.#total)) return undefined;
     this.#add(key, 1);
     let isTaken = true;
     return () => {
