@@ -31,12 +31,11 @@ export function testsController(context: OperatorContext): Controller {
   });
   const flowOf = (key: string) => flows.ofEnvironment(key);
   const controller = createController(context, { name: 'tests', reconciler, workers: 4, flowOf });
-  // Requeues when another build is deployed, when tests are requested again, when the environment wakes, and at a start of
-  // the operator while tests are running.
+  // Requeues when another build is deployed, when tests are requested again, when the services of a woken environment
+  // run, and at a start of the operator while tests are running.
   environments.addHandler((type, environment, old) => {
     if (type === 'deleted' || !needsReconcile(environment)) return;
-    const woke = old?.status?.sleep?.asleep === true && environment.status?.sleep?.asleep === false;
-    if (!old || woke || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
+    if (!old || !isSameRequest(environment, old)) controller.enqueue(keyOf(environment));
   });
   return controller;
 }

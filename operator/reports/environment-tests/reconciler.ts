@@ -10,7 +10,7 @@ import { rejectedByKubernetes } from '../../shared/errors.ts';
 import { parseObject } from '../../shared/parse-object.ts';
 import type { StatusWriter } from '../../shared/status-writer.ts';
 import { withFinding } from './history.ts';
-import { isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Round } from './round.ts';
+import { canStart, isAnythingReported, isOfRound, isOver, isRunOver, wantedRound, type Round } from './round.ts';
 import type { RunSecrets } from './run-secrets.ts';
 import { ended, followRun, startRun, type SteppedRun, type Tester } from './run-step.ts';
 import { testedReport, unknown, type Diagnosis } from './summary.ts';
@@ -58,7 +58,7 @@ export class TestsReconciler {
     if (problem) return {};
     const round = wantedRound(environment);
     if (!round) return this.#forget(environment);
-    const { tests, state } = environment.status ?? {};
+    const { tests } = environment.status ?? {};
     const started = tests && isOfRound(tests, round) ? tests : undefined;
     if (started && isOver(started)) return {};
     // Running tests can be neither followed nor started: end them, so that the commit status does not stay pending
@@ -70,10 +70,10 @@ export class TestsReconciler {
     };
     if (!tester) return cannot(off);
     if (!started) {
-      if (environment.spec.suspend) return {};
       // A running build would change the services during the tests; they run after it.
-      if (state !== 'built' || environment.status?.sleep?.asleep === true) return {};
-      const settleMs = leftToSettleMs(environment.status?.deployed?.finishedAt, now());
+      if (!canStart(environment)) return {};
+      const { deployed, sleep } = environment.status ?? {};
+      const settleMs = leftToSettleMs([deployed?.finishedAt, sleep?.since], now());
       if (settleMs > 0) return { requeueAfterMs: settleMs };
     }
     const named = await testsOf(environment);

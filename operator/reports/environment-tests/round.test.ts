@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
 import type { TestsStatus } from '../../../crds/environment-tests.ts';
-import { needsReconcile, wantedRound, type Round } from './round.ts';
+import { canStart, isSameRequest, needsReconcile, wantedRound, type Round } from './round.ts';
 
 const time = '2026-01-01T00:00:00Z';
 
@@ -32,4 +32,26 @@ test.each<[string, string | undefined, Round | undefined, Round, boolean]>([
   const one = environment(annotation, handled);
   expect(wantedRound(one)).toEqual(round);
   expect(needsReconcile(one)).toBe(isDue);
+});
+
+test('can start once the services of a woken environment run', () => {
+  const one = environment(undefined, undefined);
+  const finishedAt = '2026-01-01T01:00:00Z';
+  const withSleep = (asleep: boolean, since: string, ready: boolean): Environment => ({
+    ...one,
+    status: {
+      ...one.status,
+      deployed: { number: 2, result: 'succeeded', startedAt: time, finishedAt, tests: 1 },
+      sleep: { asleep, since, reason: 'Requested' },
+      services: [{ name: 'web', ready }],
+    },
+  });
+  const later = '2026-01-01T02:00:00Z';
+  const [asleep, waking, awake] = [
+    withSleep(true, later, false),
+    withSleep(false, later, false),
+    withSleep(false, later, true),
+  ];
+  expect([asleep, waking, awake, withSleep(false, time, false)].map(canStart)).toEqual([false, false, true, true]);
+  expect([isSameRequest(waking, asleep), isSameRequest(awake, waking)]).toEqual([true, false]);
 });

@@ -29,6 +29,17 @@ export function isRunOver({ outcome }: TestRun): boolean {
   return outcome !== 'pending' && outcome !== 'running';
 }
 
+/**
+ * Returns whether tests can start. The services of a woken environment must run: before, a browser would get the page that
+ * shows them starting. Those of a build have run, so that tests report one that no longer does.
+ */
+export function canStart({ status, spec }: Environment): boolean {
+  const { state, sleep, deployed, services = [] } = status ?? {};
+  if (spec.suspend === true || state !== 'built' || sleep?.asleep === true) return false;
+  const hasWoken = sleep !== undefined && Date.parse(sleep.since) > Date.parse(deployed?.finishedAt ?? '');
+  return !hasWoken || services.every(({ ready }) => ready);
+}
+
 /** Returns whether reconciling an Environment may have something to do, judged by the object alone. */
 export function needsReconcile(environment: Environment): boolean {
   const round = wantedRound(environment);
@@ -43,10 +54,10 @@ export function isAnythingReported({ status }: Environment): boolean {
 }
 
 /**
- * Returns whether both versions of an Environment need the same round of tests. Status written by the tests themselves
+ * Returns whether both versions of an Environment need the same round of tests, and both or none permit it. Status written by the tests themselves
  * makes no difference.
  */
 export function isSameRequest(now: Environment, before: Environment): boolean {
-  const requestOf = (one: Environment) => [wantedRound(one), one.status?.state, one.spec.suspend];
+  const requestOf = (one: Environment) => [wantedRound(one), one.status?.state, canStart(one)];
   return isDeepStrictEqual(requestOf(now), requestOf(before));
 }

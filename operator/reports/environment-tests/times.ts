@@ -12,10 +12,10 @@ const maxGapMs = 15_000;
 
 export const OVERDUE_WORDS = `not finished after ${maxMs / 60_000} minutes. Run the tests again`;
 
-/** Returns the rest of the delay in milliseconds. @param finishedAt end of the build, RFC 3339 */
-export function leftToSettleMs(finishedAt: string | undefined, now: Date): number {
-  const at = Date.parse(finishedAt ?? '');
-  return Number.isNaN(at) ? 0 : Math.max(0, at + settleMs - now.getTime());
+/** Returns the rest of the delay in milliseconds. @param since end of the build, and when it was woken, RFC 3339 */
+export function leftToSettleMs(since: readonly (string | undefined)[], now: Date): number {
+  const times = since.flatMap((time) => (time === undefined ? [] : [Date.parse(time)]));
+  return times.length === 0 ? 0 : Math.max(0, Math.max(...times) + settleMs - now.getTime());
 }
 
 /** Returns one fifth of the time that the tests have taken so far, so that long tests are polled rarely. */

@@ -121,6 +121,30 @@ test('stays awake while volumes are published', () => {
   expect(decide(workdays, {}, at('18:00'), true)).toEqual([undefined, undefined]);
 });
 
+describe('tests', () => {
+  const decideAt = (now: string, sleep: SleepStatus | undefined, more: { isTested?: boolean; requested?: string }) => {
+    const decided = decideSleep({
+      ...{ settings: workdays, isBusy: false, canWatch: false, now: new Date(now) },
+      status: { build: built, deployed: built, sleep },
+      isTested: more.isTested === true,
+      testsRequestedAt: more.requested === undefined ? undefined : Date.parse(more.requested),
+    });
+    return [decided.sleep?.asleep, decided.next?.toISOString()];
+  };
+
+  test('keep it awake while they run, and requeue it', () => {
+    expect(decideAt(at('18:00'), undefined, { isTested: true })).toEqual([undefined, at('18:01')]);
+  });
+
+  test.each([
+    ['requested later wake it', at('19:00'), false],
+    ['requested before it was put to sleep do not', at('17:00'), true],
+  ])('%s', (_what, requested, isAsleep) => {
+    const sleep = asleepBy('Requested', at('18:00'));
+    expect(decideAt(at('19:00'), sleep, { requested })[0]).toBe(isAsleep);
+  });
+});
+
 describe('while the waker can watch for visits', () => {
   const hour = { afterSeconds: 3600 };
   const watching = (watchedSince: string, visitedAt?: string): SleepStatus => ({

@@ -11,6 +11,9 @@ export const OFF_HOURS_MS = 15 * 60_000;
  */
 const maxUnwatchedMs = 10 * 60_000;
 
+/** When to decide again while tests are running, in milliseconds. */
+const testedCheckMs = 60_000;
+
 type SleepFields = Pick<EnvironmentStatus, 'sleep' | 'handledRequests'>;
 
 /** Returns the requests to sleep and to wake as handled. The newest one decides, unless nothing is deployed. */
@@ -37,8 +40,12 @@ export function requestedSleep(
 export interface SleepInput {
   settings: SleepSettings;
   status: Pick<EnvironmentStatus, 'activation' | 'build' | 'deployed' | 'sleep'>;
-  /** Whether the environment must stay awake: its volumes are being published. */
+  /** Whether the environment must stay awake: its volumes are being published. Its end is an event. */
   isBusy: boolean;
+  /** Whether tests of it are running. Their end is not an event. */
+  isTested?: boolean;
+  /** When its tests were last requested, in Unix milliseconds; undefined if that is handled. */
+  testsRequestedAt?: number | undefined;
   /** A visit that the status does not record. */
   visit?: Date | undefined;
   /** Whether the waker can watch for visits. Otherwise only the working hours put an environment to sleep. */
@@ -65,6 +72,7 @@ export function decideSleep(input: SleepInput): SleepDecision {
   if (idleMs === Infinity) return { sleep: unwatched(sleep), next: hours?.until };
   // The end of a build or of a publication is an event of its own.
   if (isBuilding(status) || input.isBusy) return { sleep, next: undefined };
+  if (input.isTested === true) return { sleep, next: new Date(now.getTime() + testedCheckMs) };
   const current = { ...status, sleep };
   const decided = input.canWatch ? watched(current, idleMs, hours, now) : unseen(current, idleMs, hours, now);
   return { ...decided, next: earlier(decided.next, hours?.until) };
@@ -112,10 +120,12 @@ function unseen(
 }
 
 function asleepOrWoken(
-  { status, settings, now }: SleepInput,
+  { status, settings, testsRequestedAt, now }: SleepInput,
   sleep: SleepStatus,
   hours: WorkingTime | undefined,
 ): SleepStatus {
+  // A request from before was there when the environment was put to sleep.
+  if ((testsRequestedAt ?? 0) > Date.parse(sleep.since)) return sleepAt(false, 'Requested', now);
   if (wakesBy(status.build, sleep, settings)) return sleepAt(false, 'Build', now);
   // With a limit for the time without visits it would fall asleep again if nobody came.
   const wakesByHours = sleep.reason === 'OutsideWorkingHours' && (settings.afterSeconds ?? 0) === 0;

@@ -1,3 +1,5 @@
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import { requestAnnotation, requestTime, TEST_REQUEST } from '../../../../crds/requests.ts';
 import type { SleepSettings } from '../../../../crds/sleep.ts';
 import type { OpenConnections } from '../../../services/front/open-connections.ts';
 import type { ConditionChange } from '../scope/contribution.ts';
@@ -57,6 +59,8 @@ export class Sleeping {
     const decision = decideSleep({
       ...{ settings, status, now },
       isBusy: publishing.isUnderWay(scope),
+      isTested: isTested(status),
+      testsRequestedAt: testsRequestedAt(scope),
       visit: visits.take(scope.key),
       canWatch: isPublic && hasWaker(),
     });
@@ -66,6 +70,17 @@ export class Sleeping {
     if (found === 'open') return keptAwake(status.sleep, settings, now);
     return { sleep: status.sleep, next: new Date(now.getTime() + unknownMs) };
   }
+}
+
+function isTested({ tests }: Pick<EnvironmentStatus, 'tests'>): boolean {
+  return tests?.runs.some(({ outcome }) => outcome === 'pending' || outcome === 'running') === true;
+}
+
+/** Returns when the tests were requested that have not been started, in Unix milliseconds. */
+function testsRequestedAt({ environment, status }: EnvironmentScope): number | undefined {
+  const value = environment.metadata.annotations?.[requestAnnotation(TEST_REQUEST)];
+  if (status.deployed?.tests === undefined || value === status.tests?.request) return undefined;
+  return requestTime(value);
 }
 
 const messages = {
