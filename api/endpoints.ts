@@ -1,3 +1,4 @@
+import type { Environment } from '../crds/environment.ts';
 import { logRoutes } from './environments/log-routes.ts';
 import { buildRoutes } from './environments/build-routes.ts';
 import { accessRoutes } from './environment-access/routes.ts';
@@ -71,7 +72,8 @@ export function createEndpoints(
   const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
   const { keepaliveMs } = logTimes ?? {};
   const shell = { directory, settings: config.shell, logger };
-  const sessions = new OpenSessions({ ...shell, caches, authenticator, checkMs: keepaliveMs });
+  const keepAwake = (environment: Environment) => environments.setAsleep(environment, false);
+  const sessions = new OpenSessions({ ...shell, caches, authenticator, keepAwake, checkMs: keepaliveMs });
   const endpoints = [
     ...userEndpoints,
     ...webhookRoutes(services.receiver),

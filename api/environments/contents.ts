@@ -87,3 +87,8 @@ export function isAsleep(environment: EnvironmentViewInput): boolean {
   const decisive = pending(environment).findLast(({ name }) => name === 'sleep' || name === 'wake');
   return decisive ? decisive.name === 'sleep' : environment.status?.sleep?.asleep === true;
 }
+
+/** Returns whether a request to wake has not been handled yet. */
+export function isWakeRequested(environment: EnvironmentViewInput): boolean {
+  return pending(environment).some(({ name }) => name === 'wake');
+}

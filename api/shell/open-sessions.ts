@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Environment } from '../../crds/environment.ts';
 import { environmentNamespace } from '../../crds/environment-address.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import { CLOSE } from '../../shell-protocol/frames.ts';
@@ -6,6 +7,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory, EnvironmentTarget } from '../auth/visibility.ts';
 import type { Caches } from '../cluster/caches.ts';
+import { isAsleep, isWakeRequested } from '../environments/contents.ts';
 import { NotFound } from '../shared/errors.ts';
 import { refusalOf, type ShellSettings } from './admission.ts';
 import type { Session } from './session.ts';
@@ -15,6 +17,8 @@ export interface OpenSessionsOptions {
   directory: Pick<Directory, 'environment'>;
   authenticator: Pick<Authenticator, 'stillValid'>;
   settings: ShellSettings;
+  /** Requests that the services keep running. */
+  keepAwake: (environment: Environment) => Promise<unknown>;
   /** Interval of the checks of logins, which no watch reports. Default 30 s. */
   checkMs?: number | undefined;
   logger: Pick<Logger, 'warn'>;
@@ -48,7 +52,10 @@ export class OpenSessions {
     this.#options = options;
     const { groups, environments, users } = options.caches;
     groups.addHandler((_type, { metadata: { name } }) => this.#check(`group ${name}`));
-    environments.addHandler((_type, environment) => this.#check(`environment ${keyOf(environment)}`));
+    environments.addHandler((_type, environment) => {
+      this.#check(`environment ${keyOf(environment)}`);
+      this.#keepAwake(environment);
+    });
     users.addHandler((_type, { metadata: { name } }) => {
       for (const open of this.#of(`user ${name}`)) void this.#checkToken(open);
     });
@@ -74,6 +81,19 @@ export class OpenSessions {
     };
     session.closed.addEventListener('abort', remove, { once: true });
     if (session.closed.aborted) remove();
+    const current = this.#options.caches.environments.get(keyOf(target.environment));
+    if (current) this.#keepAwake(current);
+  }
+
+  /** A session counts as a visit. The operator watches for visits only some minutes after the last one. */
+  #keepAwake(environment: Environment): void {
+    const { keepAwake, logger } = this.#options;
+    const { asleep, watchedSince } = environment.status?.sleep ?? {};
+    if (asleep === true || watchedSince === undefined || isAsleep(environment)) return;
+    if (this.#of(`environment ${keyOf(environment)}`).size === 0 || isWakeRequested(environment)) return;
+    keepAwake(environment).catch((error: unknown) => {
+      logger.warn({ err: error, environment: keyOf(environment) }, 'an environment with a session may fall asleep');
+    });
   }
 
   #of(key: string): Set<OpenSession> {

@@ -182,6 +182,13 @@ describe('is refused', () => {
   test.each<[string, () => void, number, string]>([
     ['an unknown service', () => change({ status: { services: [] } }), 404, 'no such service'],
     ['a service without a pod', () => listed.splice(0), 409, 'no pod of the service web runs now'],
+    [
+      'an environment that sleeps',
+      () =>
+        change({ status: { state: 'built', sleep: { asleep: true, since: '2026-01-01T00:00:00Z', reason: 'Idle' } } }),
+      409,
+      'is asleep',
+    ],
     ['an environment without contents', () => change({ status: { state: 'empty' } }), 409, 'has no contents'],
     [
       'a pull request that may come from a fork',
@@ -243,6 +250,31 @@ describe('is refused', () => {
     for (let count = 0; count < 24; count++) expect(await opened(carol)).toBeUndefined();
     const { token: dan } = await api.login('dan@example.com');
     expect(await opened(dan)).toEqual([429, expect.stringContaining('the limit of one group')]);
+  });
+});
+
+describe('keeps the environment awake', () => {
+  const watched = {
+    asleep: false,
+    since: '2026-01-01T00:00:00Z',
+    reason: 'Build',
+    watchedSince: '2026-01-01T01:00:00Z',
+  };
+  const deployed = { number: 1, result: 'succeeded', startedAt: '2026-01-01T00:00:00Z' };
+  const wakes = () => api.cluster.patches.filter(({ patch }) => JSON.stringify(patch).includes('request-wake')).length;
+
+  test('when its visitors are watched for, once', async () => {
+    await session();
+    expect(wakes()).toBe(0);
+    change({ status: { state: 'built', deployed, sleep: watched } });
+    await until(() => wakes() === 1);
+    change({ spec: { displayName: 'renamed' } });
+    expect(wakes()).toBe(1);
+  });
+
+  test('not without a session', () => {
+    change({ status: { state: 'built', deployed, sleep: watched } });
+    expect(wakes()).toBe(0);
   });
 });
 

@@ -22,7 +22,7 @@ import { Unavailable } from '../shared/errors.ts';
 import { refusalOf, type ShellSettings } from './admission.ts';
 import { namespaceOf, type OpenSessions } from './open-sessions.ts';
 import { execProtocol, forwardProtocol } from './pod-protocol.ts';
-import { servicePod } from './service-pod.ts';
+import { requireAwake, servicePod } from './service-pod.ts';
 import { Session } from './session.ts';
 
 export interface ShellRoutesOptions {
@@ -73,7 +73,7 @@ export function shellRoutes(options: ShellRoutesOptions): Endpoint[] {
     answer: z.string(),
     also: {
       101: 'Response to a WebSocket handshake.',
-      409: 'The environment has no contents, or no pod of the service runs.',
+      409: 'The environment has no contents, it is asleep, or no pod of the service runs.',
       426: 'The session is permitted, but the request is not a WebSocket handshake.',
     },
     find: (caller: Caller, { environmentID, serviceID }: { environmentID: string; serviceID: string }) => ({
@@ -180,6 +180,7 @@ async function findPod(
   named: string | undefined,
   { cluster }: Pick<ShellRoutesOptions, 'cluster'>,
 ): Promise<ObjectName> {
+  requireAwake(target.environment);
   const namespace = namespaceOf(target);
   const { uid = '' } = target.environment.metadata;
   const labelSelector = `${LABELS.environmentUid}=${uid},${LABELS.service}=${service}`;

@@ -1,5 +1,15 @@
+import type { Environment } from '../../crds/environment.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
+import { isAsleep } from '../environments/contents.ts';
 import { Conflict, NotFound } from '../shared/errors.ts';
+
+/** @throws Conflict while the environment sleeps: its services have no pods */
+export function requireAwake(environment: Environment): void {
+  if (!isAsleep(environment)) return;
+  throw new Conflict(
+    'the environment is asleep. `coppice env wake` or POST …/environment/{environmentID}/wake starts it',
+  );
+}
 
 /**
  * Returns the name of the pod of a service to connect to: the named one, else a ready one before others, and a newer one

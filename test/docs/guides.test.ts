@@ -50,7 +50,7 @@ const partWords = {
   'shells and forwarded ports': 1250,
   'several repositories': 951,
   'overrides of environments': 900,
-  sleep: 1760,
+  sleep: 1870,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);
