@@ -246,6 +246,13 @@ describe('the waker', () => {
     expect(slices()[0]?.endpoints?.map(({ addresses }) => addresses)).toEqual([['10.0.0.1'], ['10.0.0.2']]);
   });
 
+  test('is behind them before they leave the ports of visitors to it', async () => {
+    await workloads.rollOut({ ...shown, visits: 'direct' });
+    cluster.writes = [];
+    await workloads.stop({ ...shown, visits: 'watched' });
+    expect(cluster.writes.slice(0, 2)).toEqual(['apply EndpointSlice/waker-api', 'apply Service/api']);
+  });
+
   test('is taken away once the own pods of a service are behind it', async () => {
     await workloads.stop(shown);
     cluster.change<Deployment>('Deployment', 'api', () => ({ status: {} }));

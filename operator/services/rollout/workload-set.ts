@@ -153,9 +153,9 @@ export class WorkloadSet {
   async stop(input: WorkloadInput): Promise<StoppingServices> {
     const context = { ...input, settings: this.#settings };
     const { services } = input.serviceFile;
-    await this.#provide(context);
-    // Before the pods end: requests always find somebody.
+    // Before the Services leave their visit ports to the waker, and before the pods end: requests always find somebody.
     await this.#wakers.add(context, { isRunning: false });
+    await this.#provide(context);
     const continuous = withDependenciesOfJobs(services).filter((service) => !isJob(service));
     const asked = new Set<string>();
     const stopped = new Set<string>();
