@@ -15,7 +15,9 @@ export function useAction(act: () => Promise<void>): Action {
     if (isPending.peek()) return;
     isPending.value = true;
     error.value = undefined;
-    void act()
+    // An error that is thrown before the first await is one of the action, too.
+    void Promise.resolve()
+      .then(act)
       .catch((thrown: unknown) => {
         error.value = asRequestError(thrown);
       })
