@@ -3,7 +3,7 @@ import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts'
 import { GIT_REF_TYPES, type GitRef } from '../../crds/git-ref.ts';
 import { listedEnvironment, listedEnvironmentSchema } from '../environments/listed-environment.ts';
 import { HEALTHS } from '../http/health-view.ts';
-import { integerField } from '../http/parse.ts';
+import { booleanField, integerField } from '../http/parse.ts';
 import { cursorAfter, keyOfCursor } from './cursor.ts';
 import { type EnvironmentSummary, summaryOf } from './environment-summary.ts';
 import { positionField } from '../events/position.ts';
@@ -12,7 +12,7 @@ import { compareKeys, firstOf, type SortKey, SORTS, sortKey } from './sorting.ts
 const counts = <Name extends string>(names: readonly Name[]) => z.record(z.enum(names), z.int());
 
 export const countsSchema = z
-  .object({ status: counts(ENVIRONMENT_STATES), health: counts(HEALTHS) })
+  .object({ status: counts(ENVIRONMENT_STATES), health: counts(HEALTHS), asleep: z.int() })
   .meta({ id: 'EnvironmentCounts' });
 export type EnvironmentCounts = z.infer<typeof countsSchema>;
 
@@ -41,6 +41,7 @@ export const pageQuery = z.object({
   state: anyOf(ENVIRONMENT_STATES),
   health: anyOf(HEALTHS),
   type: anyOf(GIT_REF_TYPES),
+  asleep: booleanField.optional().meta({ description: 'Whether they sleep.' }),
   sort: z.enum(SORTS).default('health'),
   after: afterField,
 });
@@ -83,22 +84,30 @@ export function environmentPage(environments: readonly Environment[], query: Pag
   };
 }
 
-function matcherOf({ text, state, health, type }: PageQuery): (summary: EnvironmentSummary, ref: GitRef) => boolean {
+function matcherOf({
+  text,
+  state,
+  health,
+  type,
+  asleep,
+}: PageQuery): (summary: EnvironmentSummary, ref: GitRef) => boolean {
   const part = text?.toLowerCase().replaceAll('\n', ' ') ?? '';
   return (summary, ref) =>
     (state === undefined || state.includes(summary.status)) &&
     (health === undefined || health.includes(summary.health)) &&
     (type === undefined || type.includes(ref.type)) &&
+    (asleep === undefined || asleep === summary.isAsleep) &&
     summary.text.includes(part);
 }
 
-/** Returns how many of the environments have each state and health. */
+/** Returns how many of the environments have each state and health, and how many sleep. */
 export function countsOf(environments: Iterable<Environment>): EnvironmentCounts {
   const made = emptyCounts();
   for (const environment of environments) {
-    const { status, health } = summaryOf(environment);
+    const { status, health, isAsleep } = summaryOf(environment);
     made.status[status] += 1;
     made.health[health] += 1;
+    made.asleep += Number(isAsleep);
   }
   return made;
 }
@@ -107,10 +116,12 @@ export function emptyCounts(): EnvironmentCounts {
   return {
     status: { empty: 0, created: 0, building: 0, built: 0 },
     health: { failed: 0, degraded: 0, progressing: 0, healthy: 0, inactive: 0 },
+    asleep: 0,
   };
 }
 
-export function addCounts(sum: EnvironmentCounts, { status, health }: EnvironmentCounts): void {
+export function addCounts(sum: EnvironmentCounts, { status, health, asleep }: EnvironmentCounts): void {
   for (const state of ENVIRONMENT_STATES) sum.status[state] += status[state];
   for (const one of HEALTHS) sum.health[one] += health[one];
+  sum.asleep += asleep;
 }

@@ -1,5 +1,6 @@
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
 import { formatId, idOf } from '../../crds/ids.ts';
+import { isAsleep } from '../environments/contents.ts';
 import { environmentHealth } from '../environments/environment-health.ts';
 import { environmentCommit, environmentDisplayName } from '../environments/environment-view.ts';
 import { shownStatus } from '../environments/shown-status.ts';
@@ -10,6 +11,7 @@ export interface EnvironmentSummary {
   id: string;
   status: EnvironmentState;
   health: Health;
+  isAsleep: boolean;
   /** In lower case: what a search finds. */
   text: string;
   ref: string;
@@ -39,6 +41,7 @@ function summarize(environment: Environment): EnvironmentSummary {
     id,
     status: shownStatus(environment),
     health: environmentHealth(environment).health,
+    isAsleep: isAsleep(environment),
     // A text that is found contains no line break, so it is found within one of the words.
     text: words.join('\n'),
     ref,

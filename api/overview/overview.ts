@@ -17,7 +17,8 @@ export const overviewSchema = z
     groups: z.array(listedGroupSchema),
     repositories: z.array(listedRepositorySchema.extend({ counts: countsSchema })),
     environments: z.array(listedEnvironmentSchema).meta({
-      description: 'The least healthy first, then those with the newest builds.',
+      description:
+        'The least healthy first, then those with the newest builds; after them, the others that `include` names.',
     }),
     counts: countsSchema.meta({ description: 'Counts all environments of these repositories.' }),
     truncated: z
@@ -28,8 +29,15 @@ export const overviewSchema = z
   .meta({ id: 'Overview' });
 export type Overview = z.infer<typeof overviewSchema>;
 
-/** Returns what a caller sees: groups, repositories with counts, and the environments to look at first. */
-export function overview(directory: Directory, viewer: Viewer, limit: number): Overview {
+/**
+ * Returns what a caller sees: groups, repositories with counts, and the environments to look at first.
+ * @param include IDs of further environments
+ */
+export function overview(
+  directory: Directory,
+  viewer: Viewer,
+  { limit, include }: { limit: number; include: ReadonlySet<string> },
+): Overview {
   const targets = directory.repositoryTargets(viewer);
   const counts = emptyCounts();
   const all: Environment[] = [];
@@ -41,11 +49,16 @@ export function overview(directory: Directory, viewer: Viewer, limit: number): O
     return { ...listedRepository(repository), counts: own };
   });
   const keyed = all.map((environment) => ({ environment, key: sortKey('health', summaryOf(environment)) }));
-  const first = firstOf(keyed, limit, (a, b) => compareKeys('health', a.key, b.key));
+  const first = firstOf(keyed, limit, (a, b) => compareKeys('health', a.key, b.key)).map(
+    ({ environment }) => environment,
+  );
+  const isIncluded = (environment: Environment) =>
+    include.has(summaryOf(environment).id) && !first.includes(environment);
+  const others = include.size > 0 ? all.filter(isIncluded) : [];
   return {
     groups: directory.groups(viewer).map(listedGroup),
     repositories,
-    environments: first.map(({ environment }) => listedEnvironment(environment)),
+    environments: [...first, ...others].map(listedEnvironment),
     counts,
     ...(targets.length > maxRepositories && { truncated: true as const }),
   };

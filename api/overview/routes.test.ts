@@ -22,6 +22,7 @@ const statuses = {
     services: [{ name: 'web', ready: false, message: 'it ends' }],
   },
   healthy: { state: 'built', activation, conditions: [condition('Ready', 'True', 'Built')] },
+  asleep: { state: 'built', activation, sleep: { asleep: true, since, reason: 'Idle' } },
   inactive: { state: 'empty', activation: { ...activation, active: false } },
 } satisfies Record<string, Environment['status']>;
 
@@ -88,16 +89,24 @@ describe('the environments of a repository', () => {
     ['sort=name', ['b-failed', 'd-degraded', 'a-healthy', 'c-empty']],
     ['sort=-name', ['c-empty', 'a-healthy', 'd-degraded', 'b-failed']],
     ['text=a%0Ab', []],
+    ['asleep=true', []],
+    ['asleep=false&health=healthy', ['a-healthy']],
   ])('can be filtered by %s', async (query, expected) => {
     expect(names(await list(query))).toEqual(expected);
   });
 
-  test.each(['state=none', 'limit=0', 'limit=201', 'sort=size', 'cursor=nonsense', 'after=nonsense', 'type='])(
-    'cannot be filtered by %s',
-    async (query) => {
-      await get(`/api/repository/acme.shop/environments?${query}`, token, 422);
-    },
-  );
+  test.each([
+    'state=none',
+    'limit=0',
+    'limit=201',
+    'sort=size',
+    'cursor=nonsense',
+    'after=nonsense',
+    'type=',
+    'asleep=x',
+  ])('cannot be filtered by %s', async (query) => {
+    await get(`/api/repository/acme.shop/environments?${query}`, token, 422);
+  });
 
   test.each(['health', 'name', '-name', 'created', '-built'])('are paged by %s, each once', async (sort) => {
     const all = names(await list(`sort=${sort}`));
@@ -143,6 +152,22 @@ describe('the overview', () => {
     ]);
     expect(seen.environments.map(({ id }) => id)).toEqual(['acme.b-failed']);
     expect(seen.counts.status).toMatchObject({ built: 1, created: 1 });
+  });
+
+  test('contains environments beyond the limit that are asked for, and counts those that sleep', async () => {
+    add('a-healthy', 'healthy');
+    add('b-failed', 'failed');
+    add('c-asleep', 'asleep');
+    api.addGroup('secret', ['mallory@example.com']);
+    api.addRepository('secret', 'shop');
+    api.addEnvironment('secret', 'plan', 'shop', statuses.healthy);
+    const include = 'acme.c-asleep,acme.b-failed,acme.gone,secret.plan';
+    const seen = await get<Overview>(`/api/overview?limit=1&include=${include}`);
+    expect(seen.environments.map(({ id }) => id)).toEqual(['acme.b-failed', 'acme.c-asleep']);
+    expect(seen.counts.asleep).toBe(1);
+    expect(names(await list('asleep=true'))).toEqual(['c-asleep']);
+    const many = Array.from({ length: 51 }, (_none, index) => `acme.e-${index}`).join(',');
+    await get(`/api/overview?include=${many}`, token, 422);
   });
 
   test('contains nothing of another account', async () => {

@@ -18,7 +18,20 @@ export interface OverviewRoutesOptions {
 /** Replicas read changes within milliseconds of each other. */
 const maxLagMs = 1000;
 
-const overviewQuery = z.object({ limit: integerField(1, 200).default(50), after: afterField });
+const maxIncluded = 50;
+const overviewQuery = z.object({
+  limit: integerField(1, 200).default(50),
+  include: z
+    .string()
+    .max(10_000)
+    .default('')
+    .transform((text) => new Set(text === '' ? [] : text.split(',')))
+    .refine(({ size }) => size <= maxIncluded, { error: `must have ${maxIncluded} ids at most` })
+    .meta({
+      description: 'Ids of environments to return beyond the limit, separated by commas. Unknown ones are ignored.',
+    }),
+  after: afterField,
+});
 const searchQuery = z.object({
   text: z.string().trim().min(1).max(100).meta({ description: 'Part of a name, id or ref, or of a commit.' }),
   limit: integerField(1, 50).default(20),
@@ -49,9 +62,9 @@ export function overviewRoutes({ directory, caches }: OverviewRoutesOptions): En
       writes: false,
       query: overviewQuery,
       answer: overviewSchema,
-      run: async ({ caller, query: { limit, after } }) => {
+      run: async ({ caller, query: { limit, include, after } }) => {
         await requireCaughtUp(caches, after);
-        return overview(directory, caller, limit);
+        return overview(directory, caller, { limit, include });
       },
     }),
     endpoint({

@@ -7,6 +7,15 @@ export const environmentPath = (id: string): string => `/api/environment/${encod
 /** Reads an environment without starting a build. */
 export const readEnvironmentPath = (id: string): string => `${environmentPath(id)}?build=false`;
 
+/** The server returns so many environments beyond the limit. */
+const maxIncluded = 50;
+
+/** @param favourites IDs of environments to read even if others are more urgent */
+export function overviewPath(limit: number, favourites: readonly string[]): string {
+  const include = favourites.slice(-maxIncluded).map(encode).join(',');
+  return `/api/overview?limit=${limit}${include === '' ? '' : `&include=${include}`}`;
+}
+
 /** Addresses of the panel's pages. */
 export const groupPage = (id: string, tab?: string): string => `/groups/${encode(id)}${tabQuery(tab)}`;
 export const repositoryPage = (id: string, tab?: string): string => `/repositories/${encode(id)}${tabQuery(tab)}`;

@@ -3,10 +3,9 @@ import type { JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
-import type { SearchResult, SearchResults } from '../api/items.ts';
+import type { Overview, SearchResult, SearchResults } from '../api/items.ts';
 import { asRequestError, sentenceOf } from '../api/errors.ts';
-import { environmentPage, groupPage, repositoryPage } from '../api/paths.ts';
-import { environments } from '../state/live.ts';
+import { environmentPage, groupPage, overviewPath, repositoryPage } from '../api/paths.ts';
 import { favourites } from '../state/favourites.ts';
 import { shownHealth, shownState } from '../view/shown-state.ts';
 import { Dialog } from './dialog.tsx';
@@ -28,12 +27,20 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
   useEffect(() => {
     const wanted = text.value.trim();
     chosen.value = 0;
-    if (wanted === '') {
-      found.value = favouriteResults();
-      message.value = '';
-      return undefined;
-    }
     const ended = new AbortController();
+    const fail = (error: unknown) => {
+      if (!ended.signal.aborted) message.value = sentenceOf(asRequestError(error));
+    };
+    if (wanted === '') {
+      found.value = [];
+      message.value = '';
+      if (favourites.value.length > 0) {
+        readFavourites(ended.signal)
+          .then((results) => (found.value = results))
+          .catch(fail);
+      }
+      return () => ended.abort();
+    }
     const timer = setTimeout(() => {
       const path = `/api/search?limit=${limit}&text=${encodeURIComponent(wanted.slice(0, 100))}`;
       send<SearchResults>('GET', path, { signal: ended.signal })
@@ -41,9 +48,7 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
           found.value = results;
           message.value = results.length === 0 ? `Nothing is called "${wanted}".` : '';
         })
-        .catch((error: unknown) => {
-          if (!ended.signal.aborted) message.value = sentenceOf(asRequestError(error));
-        });
+        .catch(fail);
     }, waitMs);
     return () => {
       clearTimeout(timer);
@@ -135,9 +140,12 @@ function pageOf({ kind, item }: SearchResult): string {
   }
 }
 
-function favouriteResults(): SearchResult[] {
-  return favourites.value.flatMap((id) => {
-    const item = environments.value.get(id);
-    return item ? [{ kind: 'environment' as const, item }] : [];
-  });
+/** Reads the favourites, the last starred first. @throws RequestError */
+async function readFavourites(signal: AbortSignal): Promise<SearchResult[]> {
+  const ids = favourites.value.toReversed();
+  const { environments } = await send<Overview>('GET', overviewPath(1, favourites.value), { signal });
+  return ids
+    .flatMap((id) => environments.find((one) => one.id === id) ?? [])
+    .slice(0, limit)
+    .map((item) => ({ kind: 'environment', item }));
 }

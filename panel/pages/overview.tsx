@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
 import type { CountedRepository, EnvironmentItem, GroupItem, Overview } from '../api/items.ts';
-import { groupPage, repositoryPage } from '../api/paths.ts';
+import { groupPage, overviewPath, repositoryPage } from '../api/paths.ts';
 import type { GroupView } from '../api/types.ts';
 import { Command } from '../components/copy.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -18,9 +19,10 @@ import { favourites } from '../state/favourites.ts';
 import { deleted, environments, noteListed } from '../state/live.ts';
 import { useTitle } from '../state/page.ts';
 import { useResource } from '../state/resource.ts';
-import { byUrgency, countOf } from '../view/merge-items.ts';
+import { byUrgency, countOf, needsAttention } from '../view/merge-items.ts';
 import { visibleText } from '../view/visible-text.ts';
 
+const maxRead = 100;
 const maxRecent = 10;
 const maxAtFirst = 10;
 
@@ -28,7 +30,9 @@ const maxAtFirst = 10;
 export function OverviewPage(): JSX.Element {
   useTitle('Overview');
   useBreadcrumbs([], true);
-  const resource = useResource<Overview>('/api/overview?limit=100');
+  // A favourite that is added here is in the list already.
+  const path = useMemo(() => overviewPath(maxRead, favourites.peek()), []);
+  const resource = useResource<Overview>(path);
   const overview = resource.data.value;
   const error = resource.error.value;
   const isAdding = useSignal(false);
@@ -38,8 +42,8 @@ export function OverviewPage(): JSX.Element {
   }
   noteListed(overview.environments);
   const items = currentItems(overview.environments);
-  const needingAttention = items.filter(({ health }) => health === 'failed' || health === 'degraded');
-  const inProgress = items.filter(({ health }) => health === 'progressing');
+  const needingAttention = items.filter(needsAttention);
+  const inProgress = items.filter((item) => item.health === 'progressing' && !needsAttention(item));
   const starred = items.filter(({ id }) => favourites.value.includes(id));
   const recent = items.filter(({ health, status }) => health === 'healthy' && status === 'built').slice(0, maxRecent);
   const { counts } = overview;
@@ -58,7 +62,7 @@ export function OverviewPage(): JSX.Element {
           <button type="button" class="primary" onClick={() => (isAdding.value = true)}>
             Create a group
           </button>
-          <Command text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}/api/groups -d '{"name": "acme"}'`} />
+          <Command text="coppice group create acme" />
         </Empty>
       ) : (
         <p class="summary figures">
@@ -66,7 +70,8 @@ export function OverviewPage(): JSX.Element {
           <Count state="degraded" count={countOf(counts, 'degraded')} text="degraded" />
           <Count state="building" count={countOf(counts, 'progressing')} text="in progress" />
           <Count state="built" count={countOf(counts, 'healthy')} text="healthy" />
-          <Count state="empty" count={countOf(counts, 'inactive')} text="empty" />
+          <Count state="asleep" count={counts.asleep} text="asleep" />
+          <Count state="empty" count={countOf(counts, 'inactive') - counts.asleep} text="empty" />
         </p>
       )}
       <Section

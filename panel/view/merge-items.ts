@@ -23,8 +23,13 @@ export function byUrgency(a: EnvironmentItem, b: EnvironmentItem): number {
   return urgency[a.health] - urgency[b.health] || b.builtAt - a.builtAt || (a.id < b.id ? -1 : 1);
 }
 
-/** Returns the number of environments of a health or status. */
-export function countOf(counts: Counts, key: Health | Status): number {
-  const all: Partial<Record<Health | Status, number>> = { ...counts.status, ...counts.health };
+/** Returns whether somebody must act: something has failed, or waits for an approval. */
+export function needsAttention({ health, problem }: Pick<EnvironmentItem, 'health' | 'problem'>): boolean {
+  return health === 'failed' || health === 'degraded' || problem?.reason === 'WaitingForApproval';
+}
+
+/** Returns the number of environments of a health or status, or of those that sleep. */
+export function countOf({ status, health, asleep }: Counts, key: Health | Status | 'asleep'): number {
+  const all: Partial<Record<Health | Status | 'asleep', number>> = { ...status, ...health, asleep };
   return all[key] ?? 0;
 }

@@ -5,7 +5,7 @@ import { decodeText, encodeText } from './base64.ts';
 import { commitUrl } from './commit-url.ts';
 import { problemOf } from './conditions.ts';
 import { listQuery } from './list-query.ts';
-import { byUrgency, mergeItem, withoutItem } from './merge-items.ts';
+import { byUrgency, mergeItem, needsAttention, withoutItem } from './merge-items.ts';
 import { depthOf, inDependencyOrder } from './service-order.ts';
 import { shownState } from './shown-state.ts';
 import { sparklinePath } from './sparkline.ts';
@@ -36,6 +36,7 @@ test.each([
   [{ status: 'created', health: 'failed' }, 'failed'],
   [{ status: 'building', health: 'failed' }, 'building'],
   [{ status: 'empty', health: 'inactive' }, 'empty'],
+  [{ status: 'built', health: 'inactive', asleep: true }, 'asleep'],
 ] as const)('shows %p as %s', (environment, expected) => {
   expect(shownState(environment)).toBe(expected);
 });
@@ -60,6 +61,18 @@ describe('items of a list and of events', () => {
     const items = [item('a', 1), item('b', 1, { builtAt: 9 }), item('c', 1, { health: 'failed' })];
     expect(items.sort(byUrgency).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
   });
+});
+
+test.each([
+  ['failed', undefined, true],
+  ['degraded', undefined, true],
+  ['progressing', undefined, false],
+  ['progressing', 'Queued', false],
+  ['progressing', 'WaitingForApproval', true],
+  ['healthy', undefined, false],
+] as const)('%s with the reason %s needs attention: %p', (health, reason, expected) => {
+  const problem = reason && { reason, message: '', since: 0 };
+  expect(needsAttention({ health, ...(problem && { problem }) })).toBe(expected);
 });
 
 test('orders services after those that they depend on, also in a circle', () => {

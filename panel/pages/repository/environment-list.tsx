@@ -17,8 +17,8 @@ import { listQuery } from '../../view/list-query.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 
 const filters: readonly (readonly [
-  name: 'health' | 'state',
-  value: Health | Status,
+  name: 'health' | 'state' | 'asleep',
+  value: Health | Status | 'asleep',
   state: ShownState,
   icon: IconName,
 ])[] = [
@@ -26,9 +26,11 @@ const filters: readonly (readonly [
   ['health', 'degraded', 'degraded', 'warning'],
   ['state', 'building', 'building', 'progress'],
   ['state', 'built', 'built', 'check'],
+  ['asleep', 'asleep', 'asleep', 'moon'],
   ['state', 'created', 'created', 'ring'],
   ['state', 'empty', 'empty', 'ring'],
 ];
+const noFilters = { text: undefined, health: undefined, state: undefined, asleep: undefined, type: undefined };
 const typeMs = 200;
 /** Rows of each page after the first one. */
 const laterPage = 200;
@@ -50,7 +52,7 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
     return <Skeleton what="environments" lines={8} />;
   }
   noteListed(list.items);
-  const isFiltered = ['text', 'health', 'state', 'type'].some((name) => query[name] !== undefined);
+  const isFiltered = ['text', 'health', 'state', 'asleep', 'type'].some((name) => query[name] !== undefined);
   const all = Object.values(list.counts.status).reduce((sum, count) => sum + count, 0);
   if (all === 0 && !isFiltered) return <NoEnvironments repository={repository} />;
   return (
@@ -59,7 +61,8 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
         <FilterText value={query['text'] ?? ''} onChange={(text) => setQuery({ text })} />
         {filters.map(([name, value, state, icon]) => {
           const count = countOf(list.counts, value);
-          const isOn = query[name] === value;
+          const filter = name === 'asleep' ? 'true' : value;
+          const isOn = query[name] === filter;
           if (count === 0 && !isOn) return null;
           return (
             <button
@@ -67,7 +70,7 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
               type="button"
               class={`chip state-${state}`}
               aria-pressed={isOn}
-              onClick={() => setQuery({ [name]: isOn ? undefined : value })}
+              onClick={() => setQuery({ [name]: isOn ? undefined : filter })}
             >
               <Icon name={icon} /> {value} <span class="figures muted">{count}</span>
             </button>
@@ -96,10 +99,7 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
       <ErrorNote error={error} />
       {list.total === 0 ? (
         <Empty title="No environment matches">
-          <button
-            type="button"
-            onClick={() => setQuery({ text: undefined, health: undefined, state: undefined, type: undefined })}
-          >
+          <button type="button" onClick={() => setQuery(noFilters)}>
             Remove the filters
           </button>
         </Empty>
@@ -187,7 +187,6 @@ function Pages({ path, first }: { path: string; first: List }): JSX.Element {
 
 function NoEnvironments({ repository }: { repository: string }): JSX.Element {
   const { setQuery } = useQuery();
-  const body = `{"gitRef": {"name": "main", "type": "branch"}}`;
   return (
     <Empty title="No environments yet">
       <p>
@@ -197,9 +196,7 @@ function NoEnvironments({ repository }: { repository: string }): JSX.Element {
       <button type="button" class="primary" onClick={() => setQuery({ spawn: '1' }, 'push')}>
         Spawn an environment
       </button>
-      <Command
-        text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}${repositoryPath(repository)}/spawn -d '${body}'`}
-      />
+      <Command text={`coppice env spawn ${repository} --branch main --wait`} />
     </Empty>
   );
 }
