@@ -139,6 +139,10 @@ const includedCommitsSchema = z.array(includedCommitSchema).meta({
   'x-kubernetes-list-map-keys': ['name'],
 });
 
+const imageSize = z
+  .int()
+  .meta({ description: 'Compressed layers of the images, each layer counted once; absent if not known.' });
+
 export const buildStatusSchema = z.object({
   number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
   result: z.enum(buildResults).meta({ description: 'State or result of the build.' }),
@@ -174,7 +178,7 @@ export const buildStatusSchema = z.object({
     })
     .optional()
     .meta({ description: 'The previously finished build.' }),
-  sizeBytes: z.int().optional().meta({ description: 'Compressed layers of the images, each layer counted once.' }),
+  sizeBytes: imageSize.optional(),
   tests: z.int().optional().meta({ description: 'Number of tests in the service file; absent if none.' }),
 });
 export type BuildStatus = z.infer<typeof buildStatusSchema>;
@@ -189,6 +193,7 @@ const finishedBuildSchema = z.object({
   startedAt: time.meta({ description: 'When the build started.' }),
   rolloutStartedAt: time.optional().meta({ description: 'When its services were started.' }),
   finishedAt: time.meta({ description: 'When the build ended.' }),
+  sizeBytes: imageSize.optional(),
 });
 export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
 

@@ -56,14 +56,14 @@ describe('GET builds', () => {
     ]);
   });
 
-  test('shows the stages and the commit of each', async () => {
-    const commit = { author: 'Ada', subject: 'Fix the cart' };
+  test('shows the stages, the commit and the size of each', async () => {
+    const commit = { author: 'Ada', subject: 'Fix the cart', sizeBytes: 182_000_000 };
     const rolledOut = { rolloutStartedAt: new Date((seconds(20) + 3.5) * 1000).toISOString() };
     add({ state: 'built', build: build(2, 'succeeded'), builds: [finished(2, { ...commit, ...rolledOut })] });
     change({ build: build(2, 'succeeded', { ...commit, ...rolledOut, finishedAt: second(25).toISOString() }) });
     const [shown] = (await get('/builds').expect(200)).body as unknown[];
     expect(shown).toMatchObject({
-      ...commit,
+      ...{ author: 'Ada', subject: 'Fix the cart', size: 182_000_000 },
       stages: [
         { name: 'build', startedAt: seconds(20), duration: 3.5 },
         { name: 'rollout', startedAt: seconds(20) + 3.5, duration: 1.5 },

@@ -39,6 +39,7 @@ export const buildViewSchema = z
     startedAt: z.int().optional().meta({ description: 'In Unix seconds.' }),
     duration: z.int().optional().meta({ description: 'Duration in seconds; absent until the build has finished.' }),
     message: z.string().optional().meta({ description: 'The outcome; only of the last build.' }),
+    size: z.int().optional().meta({ description: 'Compressed layers of its images in bytes; absent if not known.' }),
     stages: z
       .array(
         z.object({
@@ -180,7 +181,7 @@ function knownBuildViews(status: EnvironmentStatus | undefined): BuildView[] {
 }
 
 function viewOf(build: BuildStatus | FinishedBuild): BuildView {
-  const { number, result, commit, trigger, request, author, subject, startedAt, finishedAt } = build;
+  const { number, result, commit, trigger, request, author, subject, startedAt, finishedAt, sizeBytes } = build;
   const message = 'message' in build ? build.message : undefined;
   const repositories = 'repositories' in build ? build.repositories : undefined;
   return {
@@ -195,6 +196,7 @@ function viewOf(build: BuildStatus | FinishedBuild): BuildView {
     startedAt: unixSecondsOf(startedAt),
     ...(finishedAt !== undefined && { duration: secondsBetween(startedAt, finishedAt) }),
     ...(message !== undefined && { message }),
+    ...(sizeBytes !== undefined && { size: sizeBytes }),
     stages: stagesOf(build),
   };
 }

@@ -3,9 +3,11 @@ import type { BuildView, EnvironmentView } from '../../api/types.ts';
 import { environmentPath } from '../../api/paths.ts';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import { LogLink } from '../../components/log-link.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
 import { Ago } from '../../components/times.tsx';
 import { now } from '../../state/clock.ts';
 import { useResource } from '../../state/resource.ts';
+import { byteText } from '../../view/bytes.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 import { secondsOf, segmentsOf } from '../../view/timeline.ts';
 import { duration } from '../../view/time.ts';
@@ -33,7 +35,9 @@ export function Builds({ environment }: { environment: EnvironmentView }): JSX.E
         <CurrentBuild build={current} />
         {others.length > 0 && (
           <details class="previous-builds" open={current.result !== 'running'}>
-            <summary>Previous builds</summary>
+            <summary>
+              Previous builds <Sizes builds={builds} />
+            </summary>
             <ol>
               {others.map((build) => (
                 <PreviousBuild key={build.number} build={build} max={max} />
@@ -96,6 +100,18 @@ function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
   );
 }
 
+/** The size of the images over the builds. */
+function Sizes({ builds }: { builds: readonly BuildView[] }): JSX.Element | null {
+  const sizes = builds.flatMap(({ size }) => size ?? []);
+  const [newest] = sizes;
+  if (newest === undefined || sizes.length < 2) return null;
+  return (
+    <span class="build-sizes">
+      <Sparkline values={sizes.toReversed()} label={`Size of the images over builds, now ${byteText(newest)}`} />
+    </span>
+  );
+}
+
 const shortCommit = 7;
 
 function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.Element {
@@ -116,6 +132,9 @@ function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.E
         <span style={{ width: `${Math.max(2, (100 * seconds) / max)}%` }} />
       </span>
       <span class="figures">{duration(seconds)}</span>
+      <span class="build-size figures muted" title="Size of its images">
+        {build.size !== undefined && byteText(build.size)}
+      </span>
       <span class="muted">{build.startedAt !== undefined && <Ago at={build.startedAt} isShort />}</span>
     </li>
   );

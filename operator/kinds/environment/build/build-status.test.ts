@@ -70,13 +70,13 @@ test.each([
 test('keeps the ten newest builds, each once', () => {
   let builds: FinishedBuild[] | undefined;
   for (let number = 1; number <= 12; number++) {
-    const build: BuildStatus = { ...built(number), number, commit: `c${number}`, message: 'left out' };
+    const build: BuildStatus = { ...built(number), number, commit: `c${number}`, message: 'left out', sizeBytes: 9 };
     builds = withFinished(builds, build, second(number + 1).toISOString());
   }
   expect(builds?.map(({ number }) => number)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
   expect(builds?.[0]).toEqual({
     ...{ number: 12, result: 'succeeded', trigger: undefined, request: undefined, commit: 'c12' },
-    ...{ startedAt: second(12).toISOString(), finishedAt: second(13).toISOString() },
+    ...{ startedAt: second(12).toISOString(), finishedAt: second(13).toISOString(), sizeBytes: 9 },
   });
   expect(withFinished(builds, { ...built(1), number: 12 }, second(20).toISOString())).toHaveLength(10);
 });

@@ -69,12 +69,12 @@ export function plannedFields({
 /** Returns the history with a finished build added, newest first. */
 export function withFinished(
   builds: readonly FinishedBuild[] | undefined,
-  { number, result, trigger, request, commit, author, subject, startedAt, rolloutStartedAt }: BuildStatus,
+  { number, result, trigger, request, commit, author, subject, startedAt, rolloutStartedAt, sizeBytes }: BuildStatus,
   finishedAt: string,
 ): FinishedBuild[] {
   const finished: FinishedBuild = {
     ...{ number, result, trigger, request, commit, author, subject },
-    ...{ startedAt, rolloutStartedAt, finishedAt },
+    ...{ startedAt, rolloutStartedAt, finishedAt, sizeBytes },
   };
   return [finished, ...(builds ?? []).filter((one) => one.number < number)].slice(0, MAX_BUILD_HISTORY);
 }
