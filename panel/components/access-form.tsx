@@ -7,11 +7,12 @@ import { Form, SelectField } from './form.tsx';
 
 type Mode = EnvironmentView['access'];
 
-const modes: readonly (readonly [Mode, string])[] = [
-  ['public', 'Everybody who knows the address'],
-  ['password', 'Whoever knows a password'],
-  ['members', 'Members of the group'],
-];
+export const ACCESS_TEXTS: Readonly<Record<Mode, string>> = {
+  public: 'Everybody who knows the address',
+  password: 'Whoever knows a password',
+  members: 'Members of the group',
+};
+const modes = (Object.keys(ACCESS_TEXTS) as Mode[]).map((mode) => [mode, ACCESS_TEXTS[mode]] as const);
 
 export interface AccessFormProps {
   own: Mode | undefined;
@@ -50,7 +51,9 @@ export function AccessForm({ own, hasPassword, fallback, save }: AccessFormProps
           isNew
           isRequired={!hasPassword}
           hint={
-            hasPassword ? 'Empty: keep the present one. A new one ends the visits of all who entered the old one.' : ''
+            hasPassword
+              ? 'Empty: keep the present one. A new one ends the visits of all who entered the old one.'
+              : '8 to 200 characters.'
           }
         />
       )}

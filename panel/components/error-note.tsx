@@ -50,7 +50,7 @@ export function LoadError({
       <Icon name="cross" />
       <div>
         <p>
-          Cannot load this {what}. {sentenceOf(error)}
+          Cannot load the {what}. {sentenceOf(error)}
         </p>
         <button type="button" onClick={retry}>
           Try again

@@ -20,6 +20,8 @@ export interface VariablesEditorProps {
   variables: readonly VariableView[];
   /** Path of the owner in the API. */
   path: string;
+  /** ID of the owner. */
+  id: string;
   of: Owner;
   onChange: () => void;
 }
@@ -30,8 +32,11 @@ const scopes: Record<Owner, string> = {
   environment: '; these override those of the repository and the group in this environment alone',
 };
 
+/** Options of the command line. */
+const options: Record<Owner, string> = { group: 'group', repository: 'repo', environment: 'env' };
+
 /** The variables of a group, repository or environment: added, changed and deleted. */
-export function VariablesEditor({ variables, path, of, onChange }: VariablesEditorProps): JSX.Element {
+export function VariablesEditor({ variables, path, id, of, onChange }: VariablesEditorProps): JSX.Element {
   const { query, setQuery } = useQuery();
   const close = () => setQuery({ dialog: undefined, name: undefined });
   const chosen = variables.find(({ name }) => name === query['name']);
@@ -54,9 +59,7 @@ export function VariablesEditor({ variables, path, of, onChange }: VariablesEdit
           <button type="button" class="primary" onClick={add}>
             Add a variable
           </button>
-          <Command
-            text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}${path}/variables -d '{"name": "GREETING", "value": "hello"}'`}
-          />
+          <Command text={`coppice vars set GREETING=hello --${options[of]} ${id}`} />
         </Empty>
       ) : (
         <Table columns={['Name', 'Value', 'Visibility']} hasActions>

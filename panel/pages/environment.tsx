@@ -10,6 +10,7 @@ import { useResource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { shownState } from '../view/shown-state.ts';
 import { Approval } from './environment/approval.tsx';
+import { Asleep } from './environment/asleep.tsx';
 import { Builds } from './environment/builds.tsx';
 import { Events } from './environment/events.tsx';
 import { Head } from './environment/head.tsx';
@@ -35,10 +36,7 @@ function Environment({ id }: { id: string }): JSX.Element {
   const environment = resource.data.value;
   const ref = visibleText(environment?.gitRef.name ?? id);
   const repository = environment?.rid ?? '';
-  useTitle(
-    environment ? `${repository.replace('.', '/')} ${ref}` : id,
-    environment && shownState({ status: environment.status, health: environment.health }),
-  );
+  useTitle(environment ? `${repository.replace('.', '/')} ${ref}` : id, environment && shownState(environment));
   const hasShell = session.value.kind === 'signed-in' && session.value.user.shell === true;
   const tabs = [
     { id: 'logs', text: 'Logs', href: hrefWith({ tab: undefined }) },
@@ -68,6 +66,7 @@ function Environment({ id }: { id: string }): JSX.Element {
       <Head environment={environment} />
       <Approval environment={environment} />
       <WhyCard environment={environment} />
+      <Asleep environment={environment} />
       <Builds environment={environment} />
       <Services environment={environment} />
       <div class="stack-small">

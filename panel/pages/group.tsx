@@ -3,6 +3,7 @@ import { useRoute } from 'preact-iso/router';
 import { groupPage, groupPath, repositoryPage } from '../api/paths.ts';
 import type { Overview } from '../api/items.ts';
 import type { GroupListItem, MemberView, VariableView } from '../api/types.ts';
+import { Command } from '../components/copy.tsx';
 import { Empty, LoadError, Skeleton } from '../components/error-note.tsx';
 import { Icon } from '../components/icons.tsx';
 import { RepositoryCard } from '../components/repository-card.tsx';
@@ -78,6 +79,7 @@ function Group({ id }: { id: string }): JSX.Element {
             <button type="button" class="primary" onClick={add}>
               Add a repository
             </button>
+            <Command text={`coppice repo add --group ${id}`} />
           </Empty>
         ) : (
           <>
@@ -109,5 +111,5 @@ function GroupSettings({ id, what }: { id: string; what: 'members' | 'variables'
   }
   const onChange = () => resource.invalidate();
   if (what === 'members') return <Members id={id} members={settings.members} onChange={onChange} />;
-  return <VariablesEditor variables={settings.variables} path={groupPath(id)} of="group" onChange={onChange} />;
+  return <VariablesEditor variables={settings.variables} path={groupPath(id)} id={id} of="group" onChange={onChange} />;
 }

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRoute } from 'preact-iso/router';
 import { send } from '../api/client.ts';
@@ -92,10 +91,8 @@ export function RepositoryAddress({ url }: { url: string }): JSX.Element {
 }
 
 function Sync({ id }: { id: string }): JSX.Element {
-  const isAsked = useSignal(false);
   const action = useAction(async () => {
     await send('POST', `${repositoryPath(id)}/sync`);
-    isAsked.value = true;
     notify('Synchronizing with the refs at the Git host.');
   });
   return (

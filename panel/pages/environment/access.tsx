@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { send } from '../../api/client.ts';
 import { environmentPath } from '../../api/paths.ts';
 import type { EnvironmentView, SharedView } from '../../api/types.ts';
-import { AccessForm } from '../../components/access-form.tsx';
+import { ACCESS_TEXTS, AccessForm } from '../../components/access-form.tsx';
 import { Command } from '../../components/copy.tsx';
 import { Form, SelectField } from '../../components/form.tsx';
 import { Ago } from '../../components/times.tsx';
@@ -17,9 +17,18 @@ const times: readonly (readonly [string, string])[] = [
   [String(7 * 24 * hour), 'a week'],
 ];
 
+interface EnvironmentAccessProps {
+  environment: EnvironmentView;
+  /** The setting of its repository; undefined if it has none, or is not loaded yet. */
+  ofRepository: EnvironmentView['access'] | undefined;
+}
+
 /** Who can open the environment, and links for those who cannot. */
-export function EnvironmentAccess({ environment }: { environment: EnvironmentView }): JSX.Element {
+export function EnvironmentAccess({ environment, ofRepository }: EnvironmentAccessProps): JSX.Element {
   const { id, access, ownAccess, hasAccessPassword = false } = environment;
+  // Without a setting of its own, what is enforced is inherited; nothing is before there are addresses.
+  const isEnforced = ownAccess === undefined && environment.weburl !== undefined;
+  const inherited = ofRepository ?? (isEnforced ? access : undefined);
   const save = async (body: object) => {
     await send('POST', `${environmentPath(id)}/access`, { body });
     notify('Saved.');
@@ -27,7 +36,12 @@ export function EnvironmentAccess({ environment }: { environment: EnvironmentVie
   return (
     <section class="stack-small">
       <h2>Access</h2>
-      <AccessForm own={ownAccess} hasPassword={hasAccessPassword} fallback="As the repository says" save={save} />
+      <AccessForm
+        own={ownAccess}
+        hasPassword={hasAccessPassword}
+        fallback={`As in the repository${inherited === undefined ? '' : `: ${ACCESS_TEXTS[inherited].toLowerCase()}`}`}
+        save={save}
+      />
       {access !== 'public' && environment.weburl !== undefined && <Share id={id} />}
     </section>
   );

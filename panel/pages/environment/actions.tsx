@@ -87,11 +87,18 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
           }}
           onClose={close}
         >
-          <p>
-            Deletes {serviceText(environment)} of <b class="isolate">{environment.name}</b>, and everything stored in
-            its volumes if it has some{sizeText(environment)}. The environment stays and can be created again, unless
-            another environment has the same ref.
-          </p>
+          {isEmpty ? (
+            <p>
+              Deletes the empty environment <b class="isolate">{environment.name}</b>. If its ref has no other one, it
+              stays, because a sync would create it again.
+            </p>
+          ) : (
+            <p>
+              Deletes {serviceText(environment)} of <b class="isolate">{environment.name}</b>, and everything stored in
+              its volumes if it has some{sizeText(environment)}. The environment stays and can be created again, unless
+              another environment has the same ref.
+            </p>
+          )}
         </Confirm>
       )}
     </>

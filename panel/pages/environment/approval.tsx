@@ -39,10 +39,10 @@ function Waiting({ environment, commit }: { environment: EnvironmentView; commit
         </p>
         <p class="row">
           {url === undefined ? (
-            <code>{commit}</code>
+            <code class="wrap-anywhere">{commit}</code>
           ) : (
             <a href={url} target="_blank" rel="noopener noreferrer">
-              <code>{commit}</code>
+              <code class="wrap-anywhere">{commit}</code>
             </a>
           )}
           <Copy text={commit} label="Copy the commit" />

@@ -29,12 +29,14 @@ export function Overrides({ id }: { id: string }): JSX.Element {
     <section class="stack-small">
       <h2>Overrides</h2>
       {!found.applies && (
-        <p class="fault">
+        <p class="muted">
           The code of this pull request is not trusted, so it gets no overrides, which can contain secrets.
         </p>
       )}
-      <VariablesEditor variables={found.variables} path={path} of="environment" onChange={onChange} />
-      {found.withheld !== true && (
+      {(found.applies || found.variables.length > 0) && (
+        <VariablesEditor variables={found.variables} path={path} id={id} of="environment" onChange={onChange} />
+      )}
+      {found.withheld !== true && (found.applies || found.serviceFile !== '') && (
         <ServiceFile
           key={found.serviceFile}
           saved={found.serviceFile}

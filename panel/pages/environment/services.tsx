@@ -13,7 +13,8 @@ type Service = EnvironmentView['services'][number];
 /** The services in the order in which they start. */
 export function Services({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const { id, services, status } = environment;
-  const history = useUsage(`${environmentPath(id)}/usage`, status !== 'empty' && services.length > 0);
+  const isRunning = status !== 'empty' && environment.asleep !== true && services.length > 0;
+  const history = useUsage(`${environmentPath(id)}/usage`, isRunning);
   if (services.length === 0) return null;
   const ordered = inDependencyOrder(services);
   return (
@@ -21,7 +22,9 @@ export function Services({ environment }: { environment: EnvironmentView }): JSX
       <div class="card-head">
         <h2>Services</h2>
         <span class="muted figures">
-          {services.filter(({ ready }) => ready).length} of {services.length} ready
+          {environment.asleep === true
+            ? 'asleep'
+            : `${services.filter(({ ready }) => ready).length} of ${services.length} ready`}
         </span>
       </div>
       <ul>
@@ -32,6 +35,7 @@ export function Services({ environment }: { environment: EnvironmentView }): JSX
             depth={depthOf(services, service.name)}
             history={history}
             status={status}
+            isAsleep={environment.asleep === true}
           />
         ))}
       </ul>
@@ -46,23 +50,26 @@ function ServiceRow({
   depth,
   history,
   status,
+  isAsleep,
 }: {
   service: Service;
   depth: number;
   history: UsageHistory;
   status: string;
+  isAsleep: boolean;
 }): JSX.Element {
   const { name, ready, restarts, lastTermination } = service;
-  const isWaiting = !ready && status !== 'built' && service.message === undefined;
-  const state = ready ? 'built' : isWaiting ? 'created' : 'failed';
   const job = service.job === true;
-  const word = ready ? (job ? 'completed' : 'ready') : isWaiting ? 'waiting' : 'not ready';
-  const points = history.get(name) ?? [];
+  const isStopped = !ready && isAsleep && service.message === undefined;
+  const isWaiting = !ready && !isStopped && status !== 'built' && service.message === undefined;
+  const state = ready ? 'built' : isStopped ? 'asleep' : isWaiting ? 'created' : 'failed';
+  const word = ready ? (job ? 'completed' : 'ready') : isStopped ? 'asleep' : isWaiting ? 'waiting' : 'not ready';
+  const points = isAsleep ? [] : (history.get(name) ?? []);
   const latest = points.at(-1);
   return (
     <li class={`service-row state-${state}`}>
       <span class="service-name" style={{ '--depth': Math.min(depth, maxDepth) }}>
-        <Icon name={ready ? 'check' : isWaiting ? 'ring' : 'cross'} />
+        <Icon name={ready ? 'check' : isStopped ? 'moon' : isWaiting ? 'ring' : 'cross'} />
         <b class="isolate one-line">{name}</b>
       </span>
       <span class="service-state">

@@ -1,28 +1,29 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { EnvironmentView } from '../../api/types.ts';
+import type { EnvironmentView, RepositorySettingsView } from '../../api/types.ts';
 import { send } from '../../api/client.ts';
-import { environmentPath, readEnvironmentPath } from '../../api/paths.ts';
+import { environmentPath, readEnvironmentPath, repositoryPath } from '../../api/paths.ts';
 import { Command } from '../../components/copy.tsx';
 import { Form } from '../../components/form.tsx';
-import { SleepSettings } from '../../components/sleep-settings.tsx';
+import { SleepForm } from '../../components/sleep-settings.tsx';
 import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
-import { resourceOf } from '../../state/resource.ts';
+import { resourceOf, useResource } from '../../state/resource.ts';
 import { durationText } from '../../view/time.ts';
 import { EnvironmentAccess } from './access.tsx';
 import { Overrides } from './overrides.tsx';
 import { setTtl, TtlField } from './ttl.tsx';
 
-/** The time to live, the overrides, and the conditions as they are in Kubernetes. */
+/** What is set for this environment alone, and the conditions as they are in Kubernetes. */
 export function EnvironmentSettings({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, conditions, ttl, expiresAt, status } = environment;
   const text = useSignal(ttl === undefined ? '' : durationText(ttl));
   const action = useAction(() => setTtl(id, text.value));
+  const ofRepository = useResource<RepositorySettingsView>(`${repositoryPath(environment.rid)}/settings`).data.value;
   return (
-    <div class="stack">
+    <div class="stack settings">
       <section class="stack-small">
         <h2>Time to live</h2>
         {status === 'empty' ? (
@@ -41,23 +42,21 @@ export function EnvironmentSettings({ environment }: { environment: EnvironmentV
             <Form action={action} verb="Set" label="Time to live">
               <TtlField value={text.value} onInput={(value) => (text.value = value)} />
             </Form>
-            <Command
-              text={`curl -H "X-SERVICE-TOKEN: $token" ${location.origin}${environmentPath(id)}/ttl -d '{"ttl": 43200}'`}
-            />
+            <Command text={`coppice env ttl ${id} 12h`} />
           </>
         )}
       </section>
-      <EnvironmentAccess environment={environment} />
-      <Overrides id={id} />
-      <SleepSettings
+      <SleepForm
         settings={environment.settings.sleep}
-        inherited="the repository"
+        ofRepository={{ settings: ofRepository?.sleep }}
         save={async (sleep) => {
           await send('POST', `${environmentPath(id)}/settings`, { body: { sleep } });
           resourceOf(readEnvironmentPath(id)).invalidate();
-          notify('Saved.');
+          notify('Saved when the environment sleeps.');
         }}
       />
+      <EnvironmentAccess environment={environment} ofRepository={ofRepository?.access} />
+      <Overrides id={id} />
       <section class="stack-small">
         <h2>Conditions</h2>
         <Table columns={['Type', 'Status', 'Reason', 'Message']}>

@@ -9,7 +9,7 @@ import { AccessForm } from '../../components/access-form.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
-import { SleepSettings } from '../../components/sleep-settings.tsx';
+import { SleepForm } from '../../components/sleep-settings.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
@@ -51,7 +51,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
       <Lifetime settings={settings} save={save} />
       <Access settings={settings} save={save} />
       <Schedule settings={settings} save={save} />
-      <SleepSettings settings={settings.sleep} inherited="the installation" save={(sleep) => save({ sleep })} />
+      <SleepForm settings={settings.sleep} save={(sleep) => save({ sleep })} />
       <SyncSettings settings={settings} save={save} />
       <Forks settings={settings} save={save} />
       <Rules repository={repository} settings={settings} save={save} />
@@ -120,7 +120,7 @@ function Access({ settings, save }: SettingsProps): JSX.Element {
       <AccessForm
         own={settings.access}
         hasPassword={settings.hasAccessPassword ?? false}
-        fallback="As the installation says"
+        fallback="As in the installation"
         save={save}
       />
     </section>

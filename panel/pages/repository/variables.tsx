@@ -17,6 +17,7 @@ export function RepositoryVariables({ id }: { id: string }): JSX.Element {
     <VariablesEditor
       variables={settings.variables}
       path={repositoryPath(id)}
+      id={id}
       of="repository"
       onChange={() => resource.invalidate()}
     />
