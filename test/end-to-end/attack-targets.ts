@@ -5,6 +5,7 @@ import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from '../cluster/registry.ts';
 import { run, tryRun } from '../cluster/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
 import { waitFor } from '../cluster/wait-for.ts';
+import { CONTROL_PORT, VISITORS_PORT } from '../../waker-protocol/messages.ts';
 import type { Targets } from './attacking-page.ts';
 import { namespaceOf } from './harness.ts';
 
@@ -70,12 +71,15 @@ async function serviceAddress(kubectl: Kubectl, namespace: string, name: string)
   return (await kubectl(['get', 'service', name, '--namespace', namespace, '--output', path])).trim();
 }
 
+/** A step of a branch's build runs in its pod. */
+export const OWN_BUILDER = 'builder of the own group';
+
 const component = (name: string) => `app.kubernetes.io/name=coppice-${name}`;
 
 /** Returns what nothing in an environment may reach. */
 export async function forbiddenTargets(
   kubectl: Kubectl,
-  others: { sameGroup: string; otherGroup: string; builder: string },
+  others: { sameGroup: string; otherGroup: string; ownBuilder: string; builder: string },
 ): Promise<Targets> {
   const system = 'coppice-system';
   const web = 'coppice.dev/service=web';
@@ -86,12 +90,16 @@ export async function forbiddenTargets(
     ['operator', 'api', 'tester', 'waker', 'registry-tokens'].map((name) => pod(system, component(name))),
   );
   const at = async (host: string | Promise<string> | undefined, port: number) => ({ host: (await host) ?? '', port });
+  const builder = (name: string) => at(pod('coppice-builders', `coppice.dev/builder=${name}`), 1234);
   const all: Record<string, Promise<Targets[string]>> = {
     'environment of the same group': at(pod(same, web), 8080),
     'environment of the same group, by Service': at(serviceAddress(kubectl, same, 'web'), 8080),
     'environment of another group': at(pod(other, web), 8080),
     'environment of another group, by Service': at(serviceAddress(kubectl, other, 'web'), 8080),
-    'builder of another group': at(pod('coppice-builders', `coppice.dev/builder=${others.builder}`), 1234),
+    [OWN_BUILDER]: builder(others.ownBuilder),
+    'builder of another group': builder(others.builder),
+    'another application of the cluster': at(pod('git', 'app=git'), 3000),
+    'metrics of DNS': at(pod('kube-system', 'k8s-app=kube-dns'), 9153),
     'Kubernetes API, by Service': at(serviceAddress(kubectl, 'default', 'kubernetes'), 443),
     'Kubernetes API, by node': at(node, 6443),
     kubelet: at(node, 10250),
@@ -106,7 +114,9 @@ export async function forbiddenTargets(
     'metrics of the token server': at(tokens, 3001),
     'API without Ingress': at(api, 3000),
     'forward authentication without Ingress': at(api, 3002),
-    'waker without Ingress': at(waker, 3002),
+    'waker without Ingress': at(waker, VISITORS_PORT),
+    'control port of the waker': at(waker, CONTROL_PORT),
+    'token server without Ingress': at(tokens, 3000),
     'tester itself': at(tester, 3000),
     'Ingress controller': at(serviceAddress(kubectl, 'traefik', 'traefik'), 80),
     'host port of the Ingress controller': at(node, 80),

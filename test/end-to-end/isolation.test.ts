@@ -5,7 +5,13 @@ import { tryOnNode } from '../cluster/on-node.ts';
 import { Problem } from '../cluster/problem.ts';
 import { run } from '../cluster/run.ts';
 import { pushRepository } from '../sample/push-repository.ts';
-import { addMetadataAddress, forbiddenTargets, reachedByNode, startPublicServer } from './attack-targets.ts';
+import {
+  addMetadataAddress,
+  forbiddenTargets,
+  OWN_BUILDER,
+  reachedByNode,
+  startPublicServer,
+} from './attack-targets.ts';
 import {
   addingPage,
   attackingPage,
@@ -44,13 +50,13 @@ beforeAll(async () => {
     startPublicServer(),
     addMetadataAddress(),
   ]);
-  const imageOnly = {
-    'compose.yaml':
-      "services:\n  web:\n    image: busybox:1\n    command: httpd -f -p 8080\n    ports: ['8080:8080']\n",
-  };
-  const [sameGroup, otherGroup] = await Promise.all([spawnOf(harness, imageOnly), spawnOf(other, smallPage('victim'))]);
+  const [sameGroup, otherGroup] = await Promise.all([harness, other].map((one) => spawnOf(one, smallPage('victim'))));
+  if (sameGroup === undefined || otherGroup === undefined) throw new Error('nothing was spawned');
   await Promise.all([harness.built(sameGroup), other.built(otherGroup)]);
-  const forbidden = await forbiddenTargets(harness.kubectl, { sameGroup, otherGroup, builder: `group-${other.group}` });
+  const forbidden = await forbiddenTargets(harness.kubectl, {
+    ...{ sameGroup, otherGroup },
+    ...{ ownBuilder: `group-${harness.group}`, builder: `group-${other.group}` },
+  });
   const { hostname, port } = new URL(outside.url);
   const listening = { ...forbidden, outside: { host: hostname, port: Number(port) } };
   expect(await reachedByNode(listening)).toEqual(Object.keys(listening));
@@ -96,12 +102,12 @@ async function ofJob(id: string): Promise<Outcomes> {
 }
 
 /** Attacks from an environment's build step, service and job. */
-async function attackFrom(id: string): Promise<void> {
+async function attackFrom(id: string, ofBuild: readonly string[]): Promise<void> {
   const { weburl } = await harness.built(id);
   const { build, service, added } = attackOutcomes(await pageWith(weburl, '"service"'));
   expect(added.trim()).toBe('{}');
   // Builds push to this registry, which refuses what they have no credentials for (long/hostile-fork.test.ts).
-  expect(reached(build)).toEqual(['DNS', 'outside', 'registry of built images']);
+  expect(reached(build)).toEqual(['DNS', ...ofBuild, 'outside', 'registry of built images']);
   expect(reached(service)).toEqual(['DNS', 'outside', 'own service']);
   expect(reached(await ofJob(id))).toEqual(['DNS', 'outside', 'own service']);
 }
@@ -110,12 +116,12 @@ testsSideBySide(
   {
     async 'lets a branch reach its own services, DNS and the internet, and the tester reach the branch'() {
       const id = await harness.spawn(repository, 'main');
-      await attackFrom(id);
+      await attackFrom(id, [OWN_BUILDER]);
       await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Tested')?.status === 'True', 60);
     },
 
     async 'lets a fork reach nothing else'() {
-      await attackFrom(await harness.spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } }));
+      await attackFrom(await harness.spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } }), []);
     },
 
     async 'does not let ADD reach another environment'() {
