@@ -26,6 +26,8 @@ export default {
     { ...typescript, displayName: 'chart', testMatch: ['<rootDir>/test/chart/*.test.ts'] },
     // These tests start the registry Distribution in a container, with Docker.
     { ...typescript, displayName: 'registry', testMatch: ['<rootDir>/test/registry/*.test.ts'] },
+    // These tests start nginx.
+    { ...typescript, displayName: 'nginx', testMatch: ['<rootDir>/test/nginx/*.test.ts'] },
     { ...typescript, displayName: 'redis', testMatch: ['<rootDir>/test/redis/**/*.test.ts'] },
     { ...typescript, displayName: 'chromium', testMatch: ['<rootDir>/test/chromium/**/*.test.ts'] },
     { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/*.test.ts'] },

@@ -127,6 +127,7 @@ export interface HttpRoute extends KubernetesObject {
     hostnames: string[];
     rules: {
       matches: { path: { type: 'PathPrefix' | 'Exact'; value: string } }[];
+      filters?: RouteFilter[] | undefined;
       backendRefs: { name: string; port: number }[];
     }[];
   };
@@ -141,6 +142,11 @@ export interface HttpRoute extends KubernetesObject {
       }
     | undefined;
 }
+/** A filter of a rule that is an object of the Gateway's implementation. */
+interface RouteFilter {
+  type: 'ExtensionRef';
+  extensionRef: { group: string; kind: string; name: string };
+}
 interface GatewayCondition {
   type: string;
   status: string;
@@ -149,8 +155,15 @@ interface GatewayCondition {
   message: string;
 }
 export const HttpRoute = type<HttpRoute>('gateway.networking.k8s.io/v1', 'HTTPRoute', 'httproutes');
+/** A kind of Traefik's. */
+export interface Middleware extends KubernetesObject {
+  spec: { forwardAuth: Record<string, unknown> };
+}
+export const Middleware = type<Middleware>('traefik.io/v1alpha1', 'Middleware', 'middlewares');
 /** A kind of the Gateway API. */
 export const Gateway = type('gateway.networking.k8s.io/v1', 'Gateway', 'gateways');
+/** A kind of the Gateway API. */
+export const GatewayClass = type('gateway.networking.k8s.io/v1', 'GatewayClass', 'gatewayclasses', false);
 export type IngressClass = BuiltIn<models.V1IngressClass>;
 export const IngressClass = type<IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses', false);
 export type StorageClass = BuiltIn<models.V1StorageClass>;

@@ -7,6 +7,7 @@ import { quantityValue } from '../kubernetes/quantity.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { faultsOf, readVariables } from '../process/variables.ts';
 import { canonicalHost, splitAddress } from './images/registry/own-registry.ts';
+import { accessEnforcementSchema } from './services/objects/access-enforcement.ts';
 import type { Scheduling } from './shared/scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
@@ -82,8 +83,8 @@ const configSchema = z.strictObject({
       )
       .default([]),
     annotations: z.record(z.string(), z.string()).default({}),
-    /** Traefik middleware that restricts who can open environments; without it, access cannot be restricted. */
-    accessMiddleware: z.string().min(1).optional(),
+    /** What restricts who can open environments; without it, access cannot be restricted. */
+    enforcement: accessEnforcementSchema.optional(),
     clusterIssuer: z.string().optional(),
     drainSeconds: z.int().min(0).default(3),
   }),

@@ -39,8 +39,10 @@ const redis = connectRedis(redisAddress, logger);
 redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(redisAddress, logger);
 const usesGateways = config.ingress.parentRefs.length > 0;
+const usesMiddlewares = config.ingress.enforcement?.by === 'traefik-gateway';
 const { systemNamespace } = config;
-const caches = operatorCaches(client, config.builder.namespace, logger, metrics, { usesGateways, systemNamespace });
+const selection = { usesGateways, usesMiddlewares, systemNamespace };
+const caches = operatorCaches(client, config.builder.namespace, logger, metrics, selection);
 const informers = Object.values(caches);
 
 const elector = new LeaderElector({

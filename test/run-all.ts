@@ -88,6 +88,7 @@ async function withOwnServers(): Promise<Outcome[]> {
     ...(isFull
       ? [
           await jest(['chromium'], 1),
+          await jest(['nginx'], 1),
           await jest(['git-hosts'], 1),
           await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
           await check('the vulnerability scan, of a simulated database', 'node', 'test/supply-chain/try-scan.ts'),

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { FORWARD_AUTH_PATH, GATE_PATH, INGRESS_NGINX_PATH } from '../../environment-access/paths.ts';
 import { Unavailable } from '../shared/errors.ts';
-import { forwardedRequest } from './forwarded-request.ts';
+import { directRequest, forwardedRequest, originalRequest, type ForwardedRequest } from './forwarded-request.ts';
 import type { Gate, GateAnswer } from './gate.ts';
 
 /** Requests of browsers can have many cookies; the Ingress controller bounds them too. */
@@ -9,15 +10,14 @@ const maxHeaderBytes = 64 * 1024;
 /** Longer than the Ingress controller keeps idle connections. */
 const keepAliveTimeoutMs = 120_000;
 
-/** Path at which the Ingress controller asks. */
-export const FORWARD_AUTH_PATH = '/forward-auth';
+type AccessGate = Pick<Gate, 'answer' | 'check'>;
 
 export interface AccessServerOptions {
-  gate: Pick<Gate, 'answer'>;
+  gate: AccessGate;
   logger: { error(error: unknown, message: string): void };
 }
 
-/** Answers the Ingress controller on a port of its own, which network policies permit only it to reach. */
+/** Answers Ingress controllers on a port of its own, which network policies permit only it to reach. */
 export class AccessServer {
   readonly #server: Server;
 
@@ -47,26 +47,44 @@ export class AccessServer {
   }
 }
 
-async function answer(gate: Pick<Gate, 'answer'>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(gate: AccessGate, request: IncomingMessage, response: ServerResponse): Promise<void> {
   request.resume();
-  if (request.url !== FORWARD_AUTH_PATH) {
-    send(response, 404, `this port answers ${FORWARD_AUTH_PATH} only`, false);
-    return;
+  const { url = '' } = request;
+  if (url === FORWARD_AUTH_PATH) {
+    const forwarded = forwardedRequest(request.headers);
+    sendAnswer(response, await gateAnswer(gate.answer(forwarded)), forwarded);
+  } else if (url.startsWith(INGRESS_NGINX_PATH)) {
+    const forwarded = originalRequest(request.headers);
+    sendToNginx(response, await gateAnswer(gate.check(forwarded, url.slice(INGRESS_NGINX_PATH.length))));
+  } else if (url === GATE_PATH || url.startsWith(`${GATE_PATH}?`)) {
+    const direct = directRequest(request);
+    const decided = await gateAnswer(gate.answer(direct));
+    sendAnswer(response, decided.kind === 'pass' ? toEnvironment : decided, direct);
+  } else {
+    send(response, 404, 'this port only decides about requests to environments', false);
   }
-  const forwarded = forwardedRequest(request.headers);
-  const isPage = forwarded?.acceptsHtml ?? false;
-  let decided: GateAnswer;
+}
+
+/** Answer at the gate's path of an environment that everybody can open. */
+const toEnvironment = { kind: 'redirect', location: '/', setCookies: [] } as const;
+
+type Decision = GateAnswer | { kind: 'unavailable'; message: string };
+
+async function gateAnswer(deciding: Promise<GateAnswer>): Promise<Decision> {
   try {
-    decided = await gate.answer(forwarded);
+    return await deciding;
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    send(response, 503, error.message, isPage);
-    return;
+    return { kind: 'unavailable', message: error.message };
   }
+}
+
+/** Answers Traefik, which sends any answer but 200 to the client, or the client itself. */
+function sendAnswer(response: ServerResponse, decided: Decision, forwarded: ForwardedRequest | undefined): void {
+  const isPage = forwarded?.acceptsHtml ?? false;
   switch (decided.kind) {
     case 'pass':
-      // The Ingress controller replaces these headers of the request with those of this answer, or removes them.
-      response.writeHead(200, decided.cookies === undefined ? {} : { Cookie: decided.cookies }).end();
+      sendPass(response, decided.cookies);
       return;
     case 'redirect':
       response.setHeader('Set-Cookie', [...decided.setCookies]);
@@ -74,7 +92,36 @@ async function answer(gate: Pick<Gate, 'answer'>, request: IncomingMessage, resp
       return;
     case 'refuse':
       send(response, decided.status, decided.message, isPage);
+      return;
+    case 'unavailable':
+      send(response, 503, decided.message, isPage);
   }
+}
+
+/**
+ * Answers nginx, which understands only the status: 401 sends the visitor to the gate's path of the environment
+ * (`auth-signin`), 403 refuses the request, and anything else but a success is answered with 500.
+ */
+function sendToNginx(response: ServerResponse, decided: Decision): void {
+  switch (decided.kind) {
+    case 'pass':
+      sendPass(response, decided.cookies);
+      return;
+    case 'redirect':
+      // Without a cookie: nginx would pass it on, and the gate sets its own.
+      send(response, 401, 'log in', false);
+      return;
+    case 'refuse':
+      send(response, 403, decided.message, false);
+      return;
+    case 'unavailable':
+      send(response, 503, decided.message, false);
+  }
+}
+
+/** The Ingress controller replaces these headers of the request with those of this answer, or removes them. */
+function sendPass(response: ServerResponse, cookies: string | undefined): void {
+  response.writeHead(200, cookies === undefined ? {} : { Cookie: cookies }).end();
 }
 
 /** No URL of this exchange is stored, or named to another site. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { forwardedRequest, isFromEnvironment, isNavigation, type ForwardedRequest } from './forwarded-request.ts';
+import {
+  forwardedRequest,
+  isFromEnvironment,
+  isNavigation,
+  originalRequest,
+  type ForwardedRequest,
+} from './forwarded-request.ts';
 
 const base = { 'x-forwarded-host': 'shop.env.example', 'x-forwarded-method': 'GET', 'x-forwarded-uri': '/a?b' };
 
@@ -19,6 +25,26 @@ test.each<[string, object, Partial<ForwardedRequest> | undefined]>([
   const read = forwardedRequest({ ...base, ...headers });
   if (expected === undefined) expect(read).toBeUndefined();
   else expect(read).toMatchObject(expected);
+});
+
+describe('the headers of ingress-nginx', () => {
+  const original = { 'x-original-url': 'https://Shop.Env.Example:8443/a?b', 'x-original-method': 'POST' };
+
+  test.each<[string, object, Partial<ForwardedRequest> | undefined]>([
+    ['a URL', {}, { host: 'shop.env.example', method: 'POST', uri: '/a?b' }],
+    ['nothing of the client', { ...base }, { host: 'shop.env.example', method: 'POST', uri: '/a?b' }],
+    ['no URL, with the headers of Traefik', { ...base, 'x-original-url': undefined }, undefined],
+    ['no method', { 'x-original-method': undefined }, undefined],
+    ['no host', { 'x-original-url': 'http:///a' }, undefined],
+    ['no path', { 'x-original-url': 'http://shop.env.example?x' }, undefined],
+    ['a user', { 'x-original-url': 'http://shop.env.example@evil.example/' }, undefined],
+    ['a URL in the path', { 'x-original-url': 'http://a.example/http://b.example/' }, { host: 'a.example' }],
+    ['a line break', { 'x-original-url': 'http://a.example/\nhttp://b.example/' }, undefined],
+  ])('are read with %s', (_what, headers, expected) => {
+    const read = originalRequest({ ...original, ...headers });
+    if (expected === undefined) expect(read).toBeUndefined();
+    else expect(read).toMatchObject(expected);
+  });
 });
 
 const request = (headers: object): ForwardedRequest => {

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ACCESS_HEADER } from '../../environment-access/tokens.ts';
 
 /** A request to an environment, as the Ingress controller describes it. */
@@ -20,14 +20,41 @@ export interface ForwardedRequest {
   fetchDest: string | undefined;
 }
 
-/** Returns the described request; undefined if the headers of the Ingress controller are missing or not valid. */
+/** Returns the request that Traefik describes; undefined if its headers are missing or not valid. */
 export function forwardedRequest(headers: IncomingHttpHeaders): ForwardedRequest | undefined {
-  const one = (name: string) => {
-    const value = headers[name];
-    return typeof value === 'string' ? value : undefined;
-  };
-  const host = hostOf(one('x-forwarded-host'));
-  const [method, uri] = [one('x-forwarded-method'), one('x-forwarded-uri')];
+  return described(headers, {
+    host: oneOf(headers, 'x-forwarded-host'),
+    method: oneOf(headers, 'x-forwarded-method'),
+    uri: oneOf(headers, 'x-forwarded-uri'),
+  });
+}
+
+/**
+ * Returns the request that ingress-nginx describes; undefined if its headers are missing or not valid. It passes on the
+ * client's `X-Forwarded-` headers, which therefore count for nothing. The host is the client's Host header, while nginx
+ * routes by the request line if that names a host.
+ */
+export function originalRequest(headers: IncomingHttpHeaders): ForwardedRequest | undefined {
+  const [, host, uri] = /^https?:\/\/([^/?#]*)(\/.*)$/.exec(oneOf(headers, 'x-original-url') ?? '') ?? [];
+  return described(headers, { host, method: oneOf(headers, 'x-original-method'), uri });
+}
+
+/** Returns a request that an Ingress has led here as it is; undefined if it is not valid. */
+export function directRequest({ headers, method, url: uri }: IncomingMessage): ForwardedRequest | undefined {
+  return described(headers, { host: headers.host, method, uri });
+}
+
+function oneOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function described(
+  headers: IncomingHttpHeaders,
+  { host: hostHeader, method, uri }: Record<'host' | 'method' | 'uri', string | undefined>,
+): ForwardedRequest | undefined {
+  const one = (name: string) => oneOf(headers, name);
+  const host = hostOf(hostHeader);
   if (host === undefined || method === undefined || uri === undefined || !uri.startsWith('/')) return undefined;
   return {
     ...{ method, host, uri },

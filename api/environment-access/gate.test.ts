@@ -6,7 +6,7 @@ import { sealAccess, type AccessClaims, type Grant } from '../../environment-acc
 import { FakeRedis } from '../testing/fake-redis.ts';
 import { AccessCodes, challengeOf } from './codes.ts';
 import { HostCookies } from './cookies.ts';
-import { forwardedRequest } from './forwarded-request.ts';
+import { forwardedRequest, originalRequest } from './forwarded-request.ts';
 import { Gate, type GateAnswer } from './gate.ts';
 import type { AccessTarget } from './hosts.ts';
 
@@ -18,7 +18,7 @@ const member: Grant = { kind: 'member', user: 'u', account: 'a', session: 's' };
 const link: Grant = { kind: 'link', user: 'u', account: 'a' };
 
 function world({ mode = 'members', isGranted = true }: { mode?: AccessMode; isGranted?: boolean } = {}) {
-  const environment = { metadata: { name: 'shop-main', uid: 'uid-1' } } as Environment;
+  const environment = { metadata: { namespace: 'group-acme', name: 'shop-main', uid: 'uid-1' } } as Environment;
   const target = { environment, access: { mode, from: 'repository' } } as AccessTarget;
   const codes = new AccessCodes(new FakeRedis(() => at * 1000), randomBytes);
   const asked: Grant[] = [];
@@ -45,7 +45,12 @@ function world({ mode = 'members', isGranted = true }: { mode?: AccessMode; isGr
     gate.answer(
       forwardedRequest({ 'x-forwarded-host': host, 'x-forwarded-method': 'GET', 'x-forwarded-uri': uri, ...headers }),
     );
-  return { ask, codes, asked };
+  const check = (headers: object, id = 'acme.shop-main', uri = '/a?b=1') =>
+    gate.check(
+      originalRequest({ 'x-original-url': `https://${host}${uri}`, 'x-original-method': 'GET', ...headers }),
+      id,
+    );
+  return { ask, check, codes, asked };
 }
 
 const sealed = (claims: Partial<AccessClaims> = {}) =>
@@ -167,6 +172,41 @@ describe('a visit', () => {
       expect((await started(world(), uri)).query.get('path')).toBe('/');
     },
   );
+});
+
+test('a visit starts at the gate, where nginx sends the visitor', async () => {
+  const { query } = await started(world(), '/.coppice/access?rd=%2Fa%3Fb%3D1');
+  expect(query.get('path')).toBe('/a?b=1');
+  expect((await started(world(), '/.coppice/access?rd=%2F%2Fevil.example')).query.get('path')).toBe('/');
+  expect(await world().ask({}, '/.coppice/access?rd=%2F')).toMatchObject({ kind: 'refuse', status: 401 });
+});
+
+describe('asked about one environment', () => {
+  test('passes with a cookie or a token of it', async () => {
+    expect(await world().check(cookie())).toEqual(passed);
+    expect(await world().check(header())).toMatchObject({ kind: 'pass' });
+    expect(await world({ mode: 'public' }).check({})).toMatchObject({ kind: 'pass' });
+  });
+
+  // nginx routes by the request line, and describes the header Host: it may be one that the visitor can open.
+  test.each(['acme.shop-other', 'other.shop-main', '', 'acme.shop-main/x'])('refuses another one: %j', async (id) => {
+    for (const mode of ['members', 'public'] as const) {
+      expect(await world({ mode }).check({ ...cookie(), ...header() }, id)).toMatchObject({
+        kind: 'refuse',
+        status: 403,
+      });
+    }
+  });
+
+  test('grants nothing at the path of the gate, to which an Ingress leads', async () => {
+    const token = sealed({ use: 'environment', host: '', grant: link });
+    const path = `/.coppice/access?token=${token}`;
+    expect(await world().check(html, 'acme.shop-main', path)).toMatchObject({
+      kind: 'redirect',
+      location: expect.stringContaining('https://coppice.example/access?host='),
+    });
+    expect(await world().check({}, 'acme.shop-main', path)).toMatchObject({ kind: 'refuse' });
+  });
 });
 
 describe('a code', () => {

@@ -1,3 +1,5 @@
+import { formatId, idOf } from '../../crds/ids.ts';
+import { GATE_PATH, RETURN_PARAMETER } from '../../environment-access/paths.ts';
 import { ACCESS_HEADER, openAccess, sealAccess, type Grant } from '../../environment-access/tokens.ts';
 import type { AccessKey } from '../../environment-access/keys.ts';
 import { newToken, type RandomBytes } from '../shared/tokens.ts';
@@ -6,7 +8,7 @@ import { withoutOwn, type HostCookies } from './cookies.ts';
 import { isFromEnvironment, isNavigation, type ForwardedRequest } from './forwarded-request.ts';
 import type { AccessTarget, EnvironmentHosts } from './hosts.ts';
 import type { Grants } from './grants.ts';
-import { GATE_PATH, isReturnPath, returnPath, signInUrl } from './paths.ts';
+import { isReturnPath, returnPath, signInUrl } from './paths.ts';
 
 /** The answer to the Ingress controller: it forwards the request after `pass`, and sends the others to the client. */
 export type GateAnswer =
@@ -56,10 +58,27 @@ export class Gate {
     if (!request || !target) return { kind: 'refuse', status: 403, message: unknownHost };
     if (target.access.mode === 'public') return pass(request);
     const url = URL.parse(request.uri, 'http://environment');
-    if (url?.pathname === GATE_PATH) return this.#enter(request, target, url.searchParams);
+    if (url?.pathname === GATE_PATH) return this.#atGate(request, target, url.searchParams);
+    return this.#decide(request, target);
+  }
+
+  /**
+   * Decides about a request to one environment, for an Ingress controller that describes the host as the client named it,
+   * which may differ from the host that it routes by. Answers nothing at the gate's path, to which an Ingress leads.
+   * @throws Unavailable
+   */
+  async check(request: ForwardedRequest | undefined, environmentId: string): Promise<GateAnswer> {
+    const target = request && this.#options.hosts.find(request.host);
+    if (!request || !target || formatId(idOf(target.environment)) !== environmentId) {
+      return { kind: 'refuse', status: 403, message: unknownHost };
+    }
+    return target.access.mode === 'public' ? pass(request) : this.#decide(request, target);
+  }
+
+  async #decide(request: ForwardedRequest, target: AccessTarget): Promise<GateAnswer> {
     if (request.token !== undefined) return this.#byToken(request, target, request.token);
     if (await this.#hasCookie(request, target)) return this.#fromOwnPage(request, target);
-    return isNavigation(request) ? this.#signIn(request, target) : { kind: 'refuse', status: 401, message: notAllowed };
+    return this.#signIn(request, target, request.uri);
   }
 
   async #byToken(request: ForwardedRequest, target: AccessTarget, token: string): Promise<GateAnswer> {
@@ -85,18 +104,27 @@ export class Gate {
     return { kind: 'refuse', status: 403, message: fromElsewhere };
   }
 
-  /** Sends the visitor to the panel, with a challenge that only this browser can answer. */
-  #signIn(request: ForwardedRequest, { access }: AccessTarget): GateAnswer {
+  /**
+   * Sends the visitor to the panel, with a challenge that only this browser can answer; refuses anything but a page.
+   * @param uri where the visitor returns to
+   */
+  #signIn(request: ForwardedRequest, { access }: AccessTarget, uri: string): GateAnswer {
+    if (!isNavigation(request)) return { kind: 'refuse', status: 401, message: notAllowed };
     const { cookies, ownOrigin, randomBytes } = this.#options;
     // Several tabs of a browser share its secret: otherwise only the last one could return.
     const known = cookies.values(request.cookies, 'start').find((value) => secretPattern.test(value));
     const secret = known ?? newToken(randomBytes);
-    const visit = { host: request.host, path: returnPath(request.uri), challenge: challengeOf(secret) };
+    const visit = { host: request.host, path: returnPath(uri), challenge: challengeOf(secret) };
     return {
       kind: 'redirect',
       location: signInUrl(ownOrigin, visit, access.mode),
       setCookies: [cookies.set('start', secret, startSeconds)],
     };
+  }
+
+  async #atGate(request: ForwardedRequest, target: AccessTarget, query: URLSearchParams): Promise<GateAnswer> {
+    const back = query.get(RETURN_PARAMETER);
+    return back === null ? this.#enter(request, target, query) : this.#signIn(request, target, back);
   }
 
   /** Exchanges the code of the panel, or the token of a link, for a cookie of this host. */

@@ -1,7 +1,6 @@
 import type { AccessMode } from '../../crds/access.ts';
+import { GATE_PATH } from '../../environment-access/paths.ts';
 
-/** Path on every host of an environment with restricted access that the API answers itself. */
-export const GATE_PATH = '/.coppice/access';
 /** Page of the panel where visitors log in, or enter the password. */
 export const SIGN_IN_PATH = '/access';
 

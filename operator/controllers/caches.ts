@@ -14,6 +14,7 @@ import {
   Deployment,
   EndpointSlice,
   HttpRoute,
+  Middleware,
   Ingress,
   Job,
   Namespace,
@@ -59,8 +60,9 @@ export function operatorCaches(
   metrics: RuntimeMetrics,
   {
     usesGateways = false,
+    usesMiddlewares = false,
     systemNamespace = 'coppice-system',
-  }: { usesGateways?: boolean; systemNamespace?: string } = {},
+  }: { usesGateways?: boolean; usesMiddlewares?: boolean; systemNamespace?: string } = {},
 ) {
   function informer<T extends KubernetesObject>(
     type: ResourceType<T>,
@@ -106,6 +108,8 @@ export function operatorCaches(
     ingresses: informer(Ingress, { ...own, indexes: { host: hostsOf } }),
     /** Only where environments attach to Gateways: a cluster may not have the Gateway API. */
     ...(usesGateways && { httpRoutes: informer(HttpRoute, { ...own, indexes: { host: hostsOf } }) }),
+    /** Only where they restrict access at Gateways: a cluster may not have Traefik's kinds. */
+    ...(usesMiddlewares && { middlewares: informer(Middleware, own) }),
     jobs: informer(Job, own),
     /** Without isolation policies, three in each namespace: only their state is cached, as for quotas and limits. */
     networkPolicies: informer(NetworkPolicy, { labelSelector: `${own.labelSelector},!${LABELS.isolation}` }),

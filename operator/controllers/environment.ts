@@ -89,7 +89,7 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
     }
   });
   const { deployments, services, ingresses, jobs, volumeClaims, pods, networkPolicies, endpointSlices } = caches;
-  const published = [ingresses, ...(caches.httpRoutes ? [caches.httpRoutes] : [])];
+  const published = [ingresses, caches.httpRoutes, caches.middlewares].filter((cache) => cache !== undefined);
   const owned = [deployments, services, ...published, jobs, volumeClaims, pods, networkPolicies, endpointSlices];
   for (const cache of owned as Pick<Informer<KubernetesObject>, 'addHandler'>[]) {
     cache.addHandler((_type, object) => enqueueOwner(object));

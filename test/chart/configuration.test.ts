@@ -142,28 +142,55 @@ test('restricts access by a Traefik middleware where Traefik is installed', asyn
     },
   });
   const { ingress } = await operatorConfig(objects);
-  expect(ingress.accessMiddleware).toBe('coppice-system-coppice-access@kubernetescrd');
+  const middleware = 'coppice-system-coppice-access@kubernetescrd';
+  expect(ingress.enforcement).toEqual({ by: 'traefik', middleware });
   const forwarded = JSON.stringify(objectOf(objects, 'Middleware', 'coppice-access')).toLowerCase();
   expect(forwarded).toContain(ACCESS_HEADER);
   const names = objects.filter(({ kind }) => kind === 'Ingress').map((one) => JSON.stringify(one));
   expect(names.join()).not.toContain('coppice-access');
 });
 
-test('uses the middleware of a value, and none without Traefik or with Gateways', async () => {
+test('uses the middleware of a value, and none without Traefik or with another choice', async () => {
   const access = { default: 'members', middleware: 'coppice-access@file' };
   const given = objectsIn(await render({ ...MIN_VALUES, environments: { access } }, ...traefikKinds));
   expect(given.filter(({ kind }) => kind === 'Middleware')).toEqual([]);
   const config = await operatorConfig(given);
-  expect(config.ingress.accessMiddleware).toBe('coppice-access@file');
+  expect(config.ingress.enforcement).toEqual({ by: 'traefik', middleware: 'coppice-access@file' });
   expect([config.environments.defaultAccess, apiConfig(given).defaultAccess]).toEqual(['members', 'members']);
   for (const [values, flags] of [
     [MIN_VALUES, []],
-    [GATEWAY_VALUES, traefikKinds],
+    [GATEWAY_VALUES, []],
+    [{ ...MIN_VALUES, environments: { access: { enforcedBy: 'none' } } }, traefikKinds],
   ] as const) {
     const objects = objectsIn(await render(values, '--set', 'crds.enabled=false', ...flags));
-    expect((await operatorConfig(objects)).ingress.accessMiddleware).toBeUndefined();
+    expect((await operatorConfig(objects)).ingress.enforcement).toBeUndefined();
     expect(objects.map(({ kind }) => kind)).not.toContain('Middleware');
   }
+});
+
+const policyText = (objects: Rendered[]) =>
+  JSON.stringify(objectOf(objects, 'ValidatingAdmissionPolicy', 'coppice-operator-objects'));
+
+test('lets the operator create middlewares at Gateways of Traefik, and only there', async () => {
+  const objects = objectsIn(await render(GATEWAY_VALUES, ...traefikKinds));
+  expect((await operatorConfig(objects)).ingress.enforcement).toMatchObject({
+    by: 'traefik-gateway',
+    forwardAuth: { address: 'http://coppice-access.coppice-system.svc/forward-auth', trustForwardHeader: false },
+  });
+  expect(objects.map(({ kind }) => kind)).not.toContain('Middleware');
+  const [role, policy] = [JSON.stringify(objectOf(objects, 'ClusterRole', 'coppice-operator')), policyText(objects)];
+  expect([role, policy].map((text) => text.includes('middlewares'))).toEqual([true, true]);
+  const others = objectsIn(await render(MIN_VALUES, ...traefikKinds));
+  expect(JSON.stringify(objectOf(others, 'ClusterRole', 'coppice-operator'))).not.toContain('middlewares');
+});
+
+test('lets ingress-nginx ask by a name that its resolver completes, and the operator lead hosts to it alone', async () => {
+  const environments = { access: { enforcedBy: 'ingress-nginx', clusterDomain: 'k8s.example' } };
+  const objects = objectsIn(await render({ ...MIN_VALUES, environments }, ...traefikKinds));
+  const host = 'coppice-access.coppice-system.svc.k8s.example';
+  expect((await operatorConfig(objects)).ingress.enforcement).toEqual({ by: 'ingress-nginx', host });
+  expect(policyText(objects)).toContain(`externalName.orValue('') == '${host}'`);
+  expect(policyText(await renderObjects(MIN_VALUES))).not.toContain('externalName');
 });
 
 test('passes large numbers to the API as numbers', async () => {

@@ -53,6 +53,24 @@ test.each<[what: string, values: object, words: RegExp]>([
     /must be under different domains/,
   ],
   [
+    'access by ingress-nginx at Gateways',
+    withValue(withValue(MIN_VALUES, 'environments.access.enforcedBy', 'ingress-nginx'), 'ingress.parentRefs', [
+      { name: 'web', namespace: 'gateway' },
+    ]),
+    /enforcedBy is ingress-nginx, which serves no Gateways/,
+  ],
+  ...['auth-url', 'auth-cache-key', 'satisfy', 'server-snippet'].map((name): [string, object, RegExp] => [
+    `access by ingress-nginx, weakened by ${name}`,
+    {
+      ...MIN_VALUES,
+      environments: {
+        access: { enforcedBy: 'ingress-nginx' },
+        ingressAnnotations: { [`nginx.ingress.kubernetes.io/${name}`]: 'any' },
+      },
+    },
+    /could replace or weaken what environments\.access\.enforcedBy sets/,
+  ]),
+  [
     'a frontend that groups can build',
     withValue(MIN_VALUES, 'builder.frontends', [`${MIN_VALUES.registry.address}/acme/frontend`]),
     /builder\.frontends lists .* which is in registry\.address/,

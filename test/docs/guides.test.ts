@@ -47,6 +47,7 @@ const partWords = {
   'approval of forks': 990,
   'features by caller': 350,
   'access to environments': 1241,
+  'access with nginx and Gateways': 420,
   'shells and forwarded ports': 1250,
   'several repositories': 951,
   'overrides of environments': 900,

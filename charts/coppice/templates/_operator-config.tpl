@@ -28,8 +28,8 @@ ingress:
   {{- with .Values.environments.tls.clusterIssuer }}
   clusterIssuer: {{ . }}
   {{- end }}
-  {{- with include "coppice.accessMiddleware" . }}
-  accessMiddleware: {{ . }}
+  {{- with include "coppice.accessEnforcement" . | trim }}
+  enforcement: {{- . | nindent 4 }}
   {{- end }}
   drainSeconds: {{ .Values.environments.drainSeconds }}
 {{- if .Values.waker.enabled }}

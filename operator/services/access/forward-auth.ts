@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
-import { IngressClass } from '../../../kubernetes/resource-type.ts';
+import { Gateway, GatewayClass, IngressClass } from '../../../kubernetes/resource-type.ts';
+import type { WorkloadSettings } from '../objects/input.ts';
 
-/** Value of `spec.controller` of Traefik's IngressClass. */
-const traefik = 'traefik.io/ingress-controller';
+/** Value of `spec.controller` of the IngressClass that understands the annotations, by how access is enforced. */
+const controllers = { traefik: 'traefik.io/ingress-controller', 'ingress-nginx': 'k8s.io/ingress-nginx' };
+const gatewayController = 'traefik.io/gateway-controller';
 /** Marks the class of Ingresses that name none. */
 const isDefault = 'ingressclass.kubernetes.io/is-default-class';
 /** How long a result is used, in milliseconds: classes change with the installation of an Ingress controller. */
@@ -14,18 +16,16 @@ const classSchema = z.looseObject({
   spec: z.looseObject({ controller: z.string().optional() }).optional(),
 });
 
+const gatewaySchema = z.looseObject({ spec: z.looseObject({ gatewayClassName: z.string() }) });
+const gatewayClassSchema = z.looseObject({ spec: z.looseObject({ controllerName: z.string() }) });
+
 export interface ForwardAuthOptions {
-  client: Pick<ClusterClient, 'list'>;
-  ingress: {
-    className?: string | undefined;
-    parentRefs?: readonly unknown[];
-    /** Name of the Traefik middleware that asks the API; absent if the chart found no Traefik. */
-    accessMiddleware?: string | undefined;
-  };
+  client: Pick<ClusterClient, 'list' | 'find'>;
+  ingress: Pick<WorkloadSettings['ingress'], 'className' | 'parentRefs' | 'enforcement'>;
   now: () => Date;
 }
 
-/** Determines whether the Ingress controller asks the API about each request. */
+/** Determines whether the Ingress controller or the Gateways ask the API about each request. */
 export class ForwardAuth {
   readonly #options: ForwardAuthOptions;
   #known: { at: number; problem: string | undefined } | undefined;
@@ -43,20 +43,40 @@ export class ForwardAuth {
     return problem;
   }
 
-  /** An annotation that another controller ignores would leave the environment open, so its class is checked. */
+  /** What another controller ignores would leave the environment open, so Gateways and classes are checked. */
   async #find(): Promise<string | undefined> {
-    const { client, ingress } = this.#options;
-    const { className, parentRefs = [], accessMiddleware } = ingress;
-    if (parentRefs.length > 0) return 'Gateways (ingress.parentRefs) are not supported';
-    if (accessMiddleware === undefined)
-      return 'the installation has no Traefik middleware for it (environments.access.middleware)';
-    const { items } = await client.list(IngressClass);
+    const { className, parentRefs = [], enforcement } = this.#options.ingress;
+    const isGateway = parentRefs.length > 0;
+    if (enforcement === undefined || isGateway !== (enforcement.by === 'traefik-gateway')) {
+      return `nothing enforces it at ${isGateway ? 'Gateways' : 'Ingresses'} (environments.access.enforcedBy)`;
+    }
+    if (enforcement.by !== 'traefik-gateway') return this.#ofClass(className, controllers[enforcement.by]);
+    for (const reference of parentRefs) {
+      const problem = await this.#ofGateway(reference);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  async #ofClass(className: string | undefined, controller: string): Promise<string | undefined> {
+    const { items } = await this.#options.client.list(IngressClass);
     const classes = items.map((item) => classSchema.parse(item));
     const own = classes.find(({ metadata: { name, annotations } }) =>
       className === undefined ? annotations?.[isDefault] === 'true' : name === className,
     );
-    if (own?.spec?.controller === traefik) return undefined;
+    if (own?.spec?.controller === controller) return undefined;
     const found = own ? `${own.metadata.name} (${own.spec?.controller ?? 'no controller'})` : 'missing';
-    return `it needs an IngressClass of Traefik, and that of environments is ${found}`;
+    return `it needs an IngressClass of ${controller}, and that of environments is ${found}`;
+  }
+
+  async #ofGateway({ namespace, name }: { namespace: string; name: string }): Promise<string | undefined> {
+    const { client } = this.#options;
+    const gateway = await client.find(Gateway, { namespace, name });
+    if (!gateway) return `the Gateway ${namespace}/${name} is missing`;
+    const { gatewayClassName } = gatewaySchema.parse(gateway).spec;
+    const found = await client.find(GatewayClass, { name: gatewayClassName });
+    const controller = found && gatewayClassSchema.parse(found).spec.controllerName;
+    if (controller === gatewayController) return undefined;
+    return `it needs Gateways of ${gatewayController}, and the class ${gatewayClassName} is ${controller === undefined ? 'missing' : `of ${controller}`}`;
   }
 }

@@ -87,7 +87,8 @@ describe('the Ingress', () => {
       `${middleware},kube-system-logins@kubernetescrd`,
     ],
   ])('restricts all hosts by a middleware %s', (_what, annotations, expected) => {
-    const ingressSettings = { ...SAMPLE_SETTINGS.ingress, annotations, accessMiddleware: middleware };
+    const enforcement = { by: 'traefik', middleware } as const;
+    const ingressSettings = { ...SAMPLE_SETTINGS.ingress, annotations, enforcement };
     const settings = { ...SAMPLE_SETTINGS, ingress: ingressSettings };
     for (const access of ['password', 'members'] as const) {
       const made = ingress(sampleContext({ publicRoutes: routes }, { access, settings }));

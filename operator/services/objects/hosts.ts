@@ -2,10 +2,18 @@ import { environmentAliasHost, environmentHost } from '../../../crds/environment
 import type { PublicRoute } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';
 
-/** Returns the public routes by their host: the environment's, and one for each alias. */
+/** ingress-nginx asks nobody about requests below this path (its setting `no-auth-locations`). */
+const unguardedPath = '/.well-known/acme-challenge';
+
+/**
+ * Returns the public routes by their host: the environment's, and one for each alias. A path that a commit names must not
+ * be open because of that: requests for it take the route of a shorter one.
+ */
 export function routesByHost({ id, serviceFile, settings }: WorkloadContext): Map<string, PublicRoute[]> {
   const { hostname: domain } = settings.environmentsUrl;
-  return Map.groupBy(serviceFile.publicRoutes, ({ alias }) =>
+  const isNginx = settings.ingress.enforcement?.by === 'ingress-nginx';
+  const routes = serviceFile.publicRoutes.filter(({ path }) => !isNginx || !path.startsWith(unguardedPath));
+  return Map.groupBy(routes, ({ alias }) =>
     alias === undefined ? environmentHost(id, domain) : environmentAliasHost(id, alias, domain),
   );
 }

@@ -1,3 +1,4 @@
+import { accessFilters } from './access.ts';
 import { routesByHost } from './hosts.ts';
 import type { HttpRoute } from '../../../kubernetes/resource-type.ts';
 import type { WorkloadContext } from './input.ts';
@@ -10,7 +11,7 @@ const maxRules = 16;
 
 /** Returns the HTTPRoutes for the environment's host and its aliases. TLS is terminated at the Gateway. */
 export function httpRoutes(context: WorkloadContext): HttpRoute[] {
-  if (context.access !== 'public') throw new Error('an environment with restricted access is not published');
+  const filters = accessFilters(context);
   const { parentRefs = [] } = context.settings.ingress;
   return [...routesByHost(context)].flatMap(([host, routes]) => {
     const alias = routes[0]?.alias;
@@ -26,6 +27,7 @@ export function httpRoutes(context: WorkloadContext): HttpRoute[] {
         hostnames: [host],
         rules: routes.slice(part * maxRules, (part + 1) * maxRules).map(({ path, service, port }) => ({
           matches: [{ path: { type: 'PathPrefix', value: path } }],
+          ...(filters && { filters }),
           backendRefs: [{ name: service, port: visitedPort(context, service, port) }],
         })),
       },

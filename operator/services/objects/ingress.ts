@@ -1,6 +1,7 @@
 import type { ResourceId } from '../../../crds/ids.ts';
 import { environmentAliasUrl } from '../../../crds/environment-address.ts';
 import type { Ingress } from '../../../kubernetes/resource-type.ts';
+import { accessAnnotations } from './access.ts';
 import { routesByHost } from './hosts.ts';
 import type { PublicRoute, ServiceFile } from '../../../service-file/schema.ts';
 import type { WorkloadContext } from './input.ts';
@@ -8,8 +9,6 @@ import { objectMeta } from './object-meta.ts';
 import { visitedPort } from './service.ts';
 
 const ingressName = 'web';
-/** Traefik applies these middlewares, in order, to all routes of an Ingress. */
-const middlewaresAnnotation = 'traefik.ingress.kubernetes.io/router.middlewares';
 
 /** Returns the Ingress for the environment's host and its aliases; undefined if nothing is public. */
 export function ingress(context: WorkloadContext): Ingress | undefined {
@@ -27,7 +26,7 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
       ...objectMeta(context, ingressName),
       annotations: {
         ...annotations,
-        ...accessAnnotation(context),
+        ...accessAnnotations(context),
         ...(clusterIssuer !== undefined && { 'cert-manager.io/cluster-issuer': clusterIssuer }),
       },
     },
@@ -40,21 +39,6 @@ export function ingress(context: WorkloadContext): Ingress | undefined {
       })),
     },
   };
-}
-
-/**
- * Returns the annotation that restricts access, in front of the middlewares of `environments.ingressAnnotations`; nothing
- * for a public environment. @throws Error if it cannot be restricted, which must have been checked before
- */
-export function accessAnnotation({
-  access,
-  settings: { ingress: settings },
-}: Pick<WorkloadContext, 'access' | 'settings'>): Record<string, string> {
-  if (access === 'public') return {};
-  const { accessMiddleware, annotations } = settings;
-  if (accessMiddleware === undefined) throw new Error('an environment with restricted access is not published');
-  const others = annotations[middlewaresAnnotation];
-  return { [middlewaresAnnotation]: [accessMiddleware, ...(others === undefined ? [] : [others])].join(',') };
 }
 
 function ingressPath(context: WorkloadContext, { path, service, port }: PublicRoute) {

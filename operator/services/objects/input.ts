@@ -3,6 +3,7 @@ import type { ParentReference } from '../../../kubernetes/resource-type.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';
 import type { Scheduling } from '../../shared/scheduling.ts';
+import type { AccessEnforcement } from './access-enforcement.ts';
 import type { HiddenValues } from './hidden-values.ts';
 
 /** The services of one environment, as they are to run. */
@@ -48,8 +49,8 @@ export interface WorkloadSettings {
     /** Gateways that HTTPRoutes attach to; without any, there is an Ingress. */
     parentRefs?: ParentReference[];
     annotations: Record<string, string>;
-    /** Traefik middleware that asks the API about each request; absent if there is none. */
-    accessMiddleware?: string | undefined;
+    /** What asks the API about each request to restricted environments; absent if nothing does. */
+    enforcement?: AccessEnforcement | undefined;
     /**
      * Issuer of cert-manager for a certificate per environment; without it, the Ingress controller's default
      * certificate is used.

@@ -9,6 +9,6 @@ export function objectName(prefix: string, name: string): string {
   return `${slug(plain).slice(0, 54)}-${hashOf(name).slice(0, 8)}`;
 }
 
-export function objectMeta({ namespace, labels }: WorkloadInput, name: string) {
+export function objectMeta({ namespace, labels }: Pick<WorkloadInput, 'namespace' | 'labels'>, name: string) {
   return { name, namespace, labels };
 }

@@ -49,9 +49,14 @@ export class WorkloadObjects<T extends KubernetesObject> {
     return this.#write(() => createOrGet(this.#client, this.cache, this.#type, desired));
   }
 
-  async annotate(object: T, annotations: Record<string, string>): Promise<void> {
+  annotate(object: T, annotations: Record<string, string>): Promise<void> {
+    return this.patch(object, { metadata: { annotations } });
+  }
+
+  /** Merges into an object. */
+  async patch(object: T, patch: object): Promise<void> {
     const { namespace, name } = object.metadata;
-    this.cache.observe(await this.#client.patch(this.#type, { namespace, name }, { metadata: { annotations } }));
+    this.cache.observe(await this.#client.patch(this.#type, { namespace, name }, patch));
   }
 
   /** Deletes an object. `Foreground`: it remains until its dependents are deleted. */

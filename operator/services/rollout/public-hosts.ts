@@ -1,9 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Applier } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
-import { HttpRoute, Ingress, keyOf } from '../../../kubernetes/resource-type.ts';
+import { HttpRoute, Ingress, keyOf, Middleware } from '../../../kubernetes/resource-type.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { httpRoutes, refusals } from '../objects/http-routes.ts';
-import { accessAnnotation, ingress } from '../objects/ingress.ts';
+import {
+  accessAnnotations,
+  accessFilters,
+  accessMiddleware,
+  GATE_INGRESS,
+  gateIngress,
+  type AccessContext,
+} from '../objects/access.ts';
+import { ingress } from '../objects/ingress.ts';
 import type { WorkloadContext } from '../objects/input.ts';
 import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
 import { takenHosts, withoutHosts, type Published } from './taken-hosts.ts';
@@ -12,6 +21,8 @@ export interface PublicHostCaches {
   ingresses: Informer<Ingress>;
   /** Only where environments attach to Gateways: a cluster may not have the Gateway API. */
   httpRoutes?: Informer<HttpRoute>;
+  /** Only where HTTPRoutes refer to middlewares that restrict access. */
+  middlewares?: Informer<Middleware>;
 }
 
 /**
@@ -24,14 +35,18 @@ const takenRecheckMs = 30_000;
 export class PublicHosts {
   readonly #ingresses: WorkloadObjects<Ingress>;
   readonly #routes: WorkloadObjects<HttpRoute> | undefined;
+  readonly #middlewares: WorkloadObjects<Middleware> | undefined;
 
-  constructor(client: WorkloadClient, applier: Applier, { ingresses, httpRoutes: routes }: PublicHostCaches) {
+  constructor(client: WorkloadClient, applier: Applier, caches: PublicHostCaches) {
+    const { ingresses, httpRoutes: routes, middlewares } = caches;
     this.#ingresses = new WorkloadObjects(client, applier, Ingress, ingresses);
     this.#routes = routes && new WorkloadObjects(client, applier, HttpRoute, routes);
+    this.#middlewares = middlewares && new WorkloadObjects(client, applier, Middleware, middlewares);
   }
 
   /** Publishes the hosts that no other environment has. Throws Waiting when another environment has one of them. */
   async publish(context: WorkloadContext): Promise<void> {
+    await this.#provideMiddleware(context);
     const taken = this.#routes
       ? await publishEach(this.#routes, httpRoutes(context), () => undefined)
       : await publishEach(this.#ingresses, ingressesOf(context), withoutHosts);
@@ -45,19 +60,42 @@ export class PublicHosts {
    * Restricts the access to hosts that are already published, whatever state their services are in: what else changes in
    * the Ingress may wait for a build.
    */
-  async restrict(context: Pick<WorkloadContext, 'namespace' | 'access' | 'settings'>): Promise<void> {
-    const wanted = Object.entries(accessAnnotation(context));
+  async restrict(context: AccessContext): Promise<void> {
+    if (this.#routes) await this.#restrictRoutes(context, this.#routes);
+    else await this.#restrictIngresses(context);
+  }
+
+  async #restrictIngresses(context: AccessContext): Promise<void> {
+    const wanted = Object.entries(accessAnnotations(context));
     for (const published of this.#ingresses.in(context.namespace)) {
+      if (published.metadata.name === GATE_INGRESS) continue;
       const { annotations = {} } = published.metadata;
       const missing = wanted.filter(([name, value]) => annotations[name] !== value);
       if (missing.length > 0) await this.#ingresses.annotate(published, Object.fromEntries(missing));
     }
   }
 
+  async #restrictRoutes(context: AccessContext, routes: WorkloadObjects<HttpRoute>): Promise<void> {
+    await this.#provideMiddleware(context);
+    const filters = accessFilters(context);
+    for (const published of routes.in(context.namespace)) {
+      const { rules } = published.spec;
+      if (rules.every((rule) => isDeepStrictEqual(rule.filters, filters))) continue;
+      await routes.patch(published, { spec: { rules: rules.map((rule) => ({ ...rule, filters })) } });
+    }
+  }
+
+  /** Routes must not refer to a middleware that is not there. */
+  async #provideMiddleware(context: AccessContext): Promise<void> {
+    const middleware = accessMiddleware(context);
+    if (middleware) await this.#middlewares?.apply(middleware);
+  }
+
   /** Deletes what publishes the environment's hosts. */
   async unpublish(namespace: string): Promise<void> {
     await this.#ingresses.prune(namespace, () => false);
     await this.#routes?.prune(namespace, () => false);
+    await this.#middlewares?.prune(namespace, () => false);
   }
 
   /** Deletes what publishes hosts that the environment no longer has, and Ingresses where HTTPRoutes replace them. */
@@ -68,6 +106,8 @@ export class PublicHosts {
     if (!this.#routes) return;
     const routes = new Set(httpRoutes(context).map(({ metadata }) => metadata.name));
     await this.#routes.prune(namespace, ({ metadata }) => routes.has(metadata.name));
+    const middleware = accessMiddleware(context)?.metadata.name;
+    await this.#middlewares?.prune(namespace, ({ metadata }) => metadata.name === middleware);
   }
 
   /** Returns why Gateways refuse the environment's hosts. */
@@ -77,8 +117,7 @@ export class PublicHosts {
 }
 
 function ingressesOf(context: WorkloadContext): Ingress[] {
-  const only = ingress(context);
-  return only ? [only] : [];
+  return [ingress(context), gateIngress(context)].filter((one) => one !== undefined);
 }
 
 /** Applies objects without the hosts that other environments have. Returns those hosts. */

@@ -8,6 +8,7 @@ import {
   HttpRoute,
   Ingress,
   keyOf,
+  Middleware,
   PersistentVolumeClaim,
   type Job,
   type KubernetesObject,
@@ -16,6 +17,7 @@ import {
   type ResourceType,
 } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
+import type { AccessEnforcement } from '../objects/access-enforcement.ts';
 import { sampleContext, sampleService, SAMPLE_SETTINGS } from '../objects/testing/sample-context.ts';
 import { hostsOf, type Published } from './taken-hosts.ts';
 import { WorkloadSet, type WorkloadCaches } from './workload-set.ts';
@@ -34,9 +36,10 @@ class FakeCluster {
     get: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName) => this.find(type, at.name)!,
     patch: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object) => {
       const held = this.find(type, at.name)!;
-      const { annotations } = (patch as { metadata: { annotations: Record<string, string> } }).metadata;
-      const metadata = { ...held.metadata, annotations: { ...held.metadata.annotations, ...annotations } };
-      return this.#put('patch', type, { ...held, metadata });
+      const { metadata: given, spec } = patch as { metadata?: { annotations: Record<string, string> }; spec?: object };
+      const { spec: former } = held as { spec?: object };
+      const metadata = { ...held.metadata, annotations: { ...held.metadata.annotations, ...given?.annotations } };
+      return this.#put('patch', type, { ...held, ...(spec && { spec: { ...former, ...spec } }), metadata });
     },
     delete: async (type: ResourceType, at: ObjectName) => {
       this.writes.push(`delete ${type.kind}/${at.name}`);
@@ -537,13 +540,13 @@ describe('restricted access', () => {
   const middleware = () => cluster.find(Ingress, 'web')?.metadata.annotations?.[annotation];
   let restricted: WorkloadSet;
 
-  beforeEach(() => {
+  function restrictedBy(enforcement: AccessEnforcement, more: Partial<WorkloadCaches> = {}): WorkloadSet {
     const applier = new Applier({
       client: cluster.client,
       fieldManager: 'test',
       hashAnnotation: ANNOTATIONS.appliedHash,
     });
-    const settings = { ...SAMPLE_SETTINGS, ingress: { ...SAMPLE_SETTINGS.ingress, accessMiddleware } };
+    const settings = { ...SAMPLE_SETTINGS, ingress: { ...SAMPLE_SETTINGS.ingress, enforcement } };
     const caches: WorkloadCaches = {
       ingresses: cluster.cache('Ingress'),
       deployments: cluster.cache('Deployment'),
@@ -554,8 +557,13 @@ describe('restricted access', () => {
       pods: cluster.cache('Pod'),
       endpointSlices: cluster.cache('EndpointSlice'),
       wakerPods: cluster.cache('Waker'),
+      ...more,
     };
-    restricted = new WorkloadSet(cluster.client as never, applier, caches, settings);
+    return new WorkloadSet(cluster.client as never, applier, caches, settings);
+  }
+
+  beforeEach(() => {
+    restricted = restrictedBy({ by: 'traefik', middleware: accessMiddleware });
   });
 
   test('applies to an Ingress at once, and stays when the services are set up', async () => {
@@ -583,6 +591,57 @@ describe('restricted access', () => {
     await restricted.setUp(members);
     await restricted.setUp(open);
     expect(middleware()).toBeUndefined();
+  });
+
+  test('by ingress-nginx has an entry without a login, as long as it is restricted', async () => {
+    const nginx = restrictedBy({ by: 'ingress-nginx', host: 'coppice-access.coppice-system.svc.cluster.local' });
+    const annotationsOf = (name: string) => cluster.find(Ingress, name)?.metadata.annotations ?? {};
+    const isGuarded = (name: string) => 'nginx.ingress.kubernetes.io/auth-url' in annotationsOf(name);
+    const objects = () => [...cluster.objects.keys()].filter((key) => /^(Ingress|Service)\//.test(key)).sort();
+    await nginx.setUp(open);
+    await nginx.restrict(members);
+    expect(isGuarded('web')).toBe(true);
+    await nginx.setUp(members);
+    await nginx.restrict(members);
+    await nginx.prune(members);
+    expect([isGuarded('web'), isGuarded('web-access')]).toEqual([true, false]);
+    expect(objects()).toEqual(['Ingress/web', 'Ingress/web-access', 'Service/api', 'Service/coppice-access']);
+    await nginx.setUp(open);
+    await nginx.prune(open);
+    expect(isGuarded('web')).toBe(false);
+    expect(objects()).toEqual(['Ingress/web', 'Service/api']);
+  });
+
+  test('at a Gateway applies to routes at once, after their middleware', async () => {
+    const caches = {
+      httpRoutes: cluster.cache<HttpRoute>('HTTPRoute'),
+      middlewares: cluster.cache<Middleware>('Middleware'),
+    };
+    const gateway = restrictedBy({ by: 'traefik-gateway', forwardAuth: { address: 'http://coppice-access' } }, caches);
+    const filters = () =>
+      cluster.find(HttpRoute, 'web')?.spec.rules.map((rule) => rule.filters?.[0]?.extensionRef.name);
+    await gateway.setUp(open);
+    expect(filters()).toEqual([undefined]);
+    cluster.writes = [];
+    await gateway.restrict(members);
+    expect(cluster.writes).toEqual(['apply Middleware/coppice-access', 'patch HTTPRoute/web']);
+    expect(filters()).toEqual(['coppice-access']);
+    await gateway.setUp(members);
+    cluster.writes = [];
+    await gateway.restrict(members);
+    await gateway.setUp(members);
+    await gateway.prune(members);
+    expect(cluster.writes).toEqual([]);
+    await gateway.setUp(open);
+    await gateway.prune(open);
+    expect(filters()).toEqual([undefined]);
+    expect(cluster.find(Middleware, 'coppice-access')).toBeUndefined();
+    await gateway.setUp(members);
+    await gateway.unpublish(members.namespace);
+    expect([cluster.find(HttpRoute, 'web'), cluster.find(Middleware, 'coppice-access')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
   test('is not published where nothing enforces it', async () => {

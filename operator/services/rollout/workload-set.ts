@@ -14,6 +14,7 @@ import type { Service } from '../../../service-file/schema.ts';
 import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
 import { CheckOutputs } from './check-outputs.ts';
 import { deployment } from '../objects/deployment.ts';
+import { gateService, type AccessContext } from '../objects/access.ts';
 import { aliasUrls } from '../objects/ingress.ts';
 import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from '../objects/input.ts';
 import { JobRuns, type JobOutcome } from './job-runs.ts';
@@ -180,7 +181,7 @@ export class WorkloadSet {
   }
 
   /** Restricts who can open hosts that are already published. */
-  restrict(input: Pick<WorkloadInput, 'namespace' | 'access'>): Promise<void> {
+  restrict(input: Omit<AccessContext, 'settings'>): Promise<void> {
     return this.#hosts.restrict({ ...input, settings: this.#settings });
   }
 
@@ -199,7 +200,7 @@ export class WorkloadSet {
     const { services } = input.serviceFile;
     const jobs = services.filter(isJob);
     const running = new Set(services.filter((service) => !isJob(service)).map(({ name }) => name));
-    const addresses = namesOf(services.flatMap((service) => kubernetesServices(context, service)));
+    const addresses = namesOf(addressesOf(context));
     const policies = namesOf(networkPolicies(context));
     const runs = new Set(jobs.map((service) => jobName(context, service)));
     await this.#deployments.prune(namespace, ({ metadata }) => running.has(metadata.name));
@@ -212,11 +213,10 @@ export class WorkloadSet {
 
   /** Creates what services need before they run: volumes, addresses and network policies. */
   async #provide(context: WorkloadContext): Promise<void> {
-    const addresses = context.serviceFile.services.flatMap((service) => kubernetesServices(context, service));
     await Promise.all([
       ...volumesOf(context).map((volume) => this.#claims.createOnce(claim(context, volume))),
       ...networkPolicies(context).map((policy) => this.#policies.apply(policy)),
-      ...addresses.map((address) => this.#services.apply(address)),
+      ...addressesOf(context).map((address) => this.#services.apply(address)),
       this.#hosts.publish(context),
     ]);
   }
@@ -345,4 +345,11 @@ function namesOf(objects: readonly { metadata: { name: string } }[]): Set<string
 /** Returns whether the Job belongs to a service; Jobs of builds are managed elsewhere. */
 function isServiceJob({ metadata }: Job): boolean {
   return metadata.labels?.[LABELS.service] !== undefined;
+}
+
+/** Returns the Services of an environment: those of its services, and the one that leads visitors to the API. */
+function addressesOf(context: WorkloadContext): KubernetesService[] {
+  const gate = gateService(context);
+  const own = context.serviceFile.services.flatMap((service) => kubernetesServices(context, service));
+  return gate ? [...own, gate] : own;
 }

@@ -1,8 +1,9 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { send } from '../../client/local-http.ts';
 import { moduleSources } from '../../cluster/go-workspace.ts';
 import { apply, rollout } from '../../cluster/kubectl.ts';
 import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
@@ -190,6 +191,63 @@ test('reports that the Gateway refuses its routes, until it accepts them', async
   await pageWith(weburl, 'Hello through', 60);
 }, 150_000);
 
+describe('with restricted access', () => {
+  const header = 'x-coppice-environment-access';
+  const tokenSchema = z.looseObject({ token: z.string() });
+  const setAccess = (access: string | null) =>
+    harness.client.call(z.unknown(), 'POST', `/api/environment/${id}/access`, { access });
+  const statusOf = async (url: string, headers: Record<string, string> = {}) => (await send(url, { headers })).status;
+  const answers = (status: number) =>
+    waitFor(`both hosts to answer ${status}`, 30, async () =>
+      (await statusOf(weburl)) === status && (await statusOf(aliasUrl)) === status ? true : undefined,
+    );
+
+  test('refuses strangers at every host, and opens with a token', async () => {
+    await setAccess('members');
+    await answers(401);
+    expect((await send(weburl, { headers: { accept: 'text/html' } })).headers.location).toMatch(/\/access\?host=/);
+    const { token } = await harness.client.call(tokenSchema, 'POST', `/api/environment/${id}/share`);
+    for (const url of [weburl, aliasUrl]) expect(await statusOf(url, { [header]: token })).toBe(200);
+    const forged = { 'x-forwarded-host': 'unknown', 'x-forwarded-uri': '/.coppice/access' };
+    expect(await statusOf(weburl, forged)).toBe(401);
+  }, 60_000);
+
+  test('stays closed while the middleware or the filters are missing, and restores them', async () => {
+    const { kubectl } = harness;
+    const ofEnvironment = ['--namespace', namespaceOf(id)];
+    const statuses = new Set<number>();
+    const watching = (async () => {
+      for (const end = Date.now() + 6000; Date.now() < end;) statuses.add(await statusOf(weburl));
+    })();
+    await kubectl([...ofEnvironment, 'delete', 'middleware.traefik.io', 'coppice-access']);
+    await watching;
+    expect([...statuses].filter((status) => ![401, 404, 500].includes(status))).toEqual([]);
+    await answers(401);
+    const path = '/spec/rules/0/filters';
+    const remove = JSON.stringify([{ op: 'remove', path }]);
+    await kubectl([...ofEnvironment, 'patch', 'httproute', 'web', '--type', 'json', '--patch', remove]);
+    await waitFor('the filter to be restored', 10, async () =>
+      (await kubectl([
+        ...ofEnvironment,
+        'get',
+        'httproute',
+        'web',
+        '--output',
+        'jsonpath={.spec.rules[0].filters}',
+      ])) === ''
+        ? undefined
+        : true,
+    );
+    await answers(401);
+  }, 90_000);
+
+  test('opens to everybody again', async () => {
+    await setAccess(null);
+    await answers(200);
+    expect(await namesOf('middlewares.traefik.io')).toBe('');
+  }, 60_000);
+});
+
 const namespaceOfOthers = 'coppice-system';
 const route = (spec: object, namespace = namespaceOf(id)) => ({
   apiVersion: `${group}/v1`,
@@ -212,7 +270,23 @@ test('lets the operator create routes of environments only', async () => {
       ],
       { input: JSON.stringify(object) },
     );
+  const toMiddleware = {
+    type: 'ExtensionRef',
+    extensionRef: { group: 'traefik.io', kind: 'Middleware', name: 'coppice-access' },
+  };
   await tryAs(route({}));
+  await tryAs(route({ rules: [{ filters: [toMiddleware], backendRefs: [{ name: 'web', port: 8080 }] }] }));
+  const middleware = {
+    apiVersion: 'traefik.io/v1alpha1',
+    kind: 'Middleware',
+    metadata: {
+      name: 'coppice-access',
+      namespace: namespaceOf(id),
+      labels: { 'app.kubernetes.io/managed-by': 'coppice' },
+    },
+    spec: { forwardAuth: { address: 'http://evil.example' } },
+  };
+  await expect(tryAs(middleware)).rejects.toThrow(/only the middleware coppice-access/);
   const refused = /create HTTPRoutes only for hosts below env\.localhost/;
   const elsewhere = { name: 'coppice-api', namespace: namespaceOfOthers, port: 80 };
   const redirect = { type: 'RequestRedirect', requestRedirect: { hostname: 'example.com' } };
@@ -222,6 +296,8 @@ test('lets the operator create routes of environments only', async () => {
     { parentRefs: [{ name: 'other', namespace: 'traefik' }] },
     { rules: [{ backendRefs: [elsewhere] }] },
     { rules: [{ filters: [redirect] }] },
+    { rules: [{ filters: [{ ...toMiddleware, extensionRef: { ...toMiddleware.extensionRef, name: 'other' } }] }] },
+    { rules: [{ filters: [toMiddleware, redirect] }] },
   ]) {
     await expect(tryAs(route(spec))).rejects.toThrow(refused);
   }

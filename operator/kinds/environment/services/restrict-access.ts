@@ -21,12 +21,12 @@ export class RestrictAccess {
   }
 
   /** Runs the phase. Throws Stalled if access cannot be restricted. */
-  async run({ access: { mode }, namespace }: EnvironmentScope): Promise<PhaseResult<'access', never>> {
+  async run({ access: { mode }, namespace, labels, id }: EnvironmentScope): Promise<PhaseResult<'access', never>> {
     const { forwardAuth, workloads } = this.#options;
     if (mode === 'public') return { status: { access: undefined } };
     const problem = await forwardAuth.problem();
     if (problem === undefined) {
-      await workloads.restrict({ namespace, access: mode });
+      await workloads.restrict({ namespace, labels, id, access: mode });
       return { status: { access: mode } };
     }
     await workloads.unpublish(namespace);
