@@ -102,6 +102,7 @@ const apiFolders = [
 const kindsAllowedImports: Record<string, string[]> = {
   group: [],
   orphans: [],
+  housekeeping: [],
   repository: ['group'],
   reusable: ['group'],
   environment: ['group', 'repository', 'reusable'],

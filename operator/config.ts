@@ -3,11 +3,13 @@ import { z } from 'zod';
 import { parse } from 'yaml';
 import { DEFAULT_ACCESS_MODES } from '../crds/access.ts';
 import { FORK_APPROVALS } from '../crds/repository.ts';
+import { timeZoneSchema } from '../crds/time-zone.ts';
 import { quantityValue } from '../kubernetes/quantity.ts';
 import { metricsTokenField } from '../process/metrics-token.ts';
 import { faultsOf, readVariables } from '../process/variables.ts';
 import { canonicalHost, splitAddress } from './images/registry/own-registry.ts';
 import { accessEnforcementSchema } from './services/objects/access-enforcement.ts';
+import { cronExpression } from './shared/cron-expression.ts';
 import type { Scheduling } from './shared/scheduling.ts';
 
 const quantities = z.record(z.string(), z.string());
@@ -223,6 +225,20 @@ const configSchema = z.strictObject({
   /** Limits for the logs of finished builds. */
   buildLogs: z
     .strictObject({ buildsPerEnvironment: z.int().min(1).default(5), totalMiB: z.int().min(1).default(256) })
+    .prefault({}),
+  /** When the tasks of housekeeping run. */
+  housekeeping: z
+    .strictObject({
+      timeZone: timeZoneSchema,
+      schedules: z
+        .strictObject({
+          images: cronExpression.default('17 * * * *'),
+          orphans: cronExpression.default('*/10 * * * *'),
+          logs: cronExpression.default('37 * * * *'),
+          certificates: cronExpression.default('47 * * * *'),
+        })
+        .prefault({}),
+    })
     .prefault({}),
   groups: z.strictObject({
     memberRole: z.string(),

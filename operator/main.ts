@@ -69,7 +69,7 @@ const events = new EventRecorder({
 });
 const registryAccess = createRegistryAccess(config, secrets, client, logger);
 const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, logger };
-const { controllers, logs, wakers } = createControllers(context);
+const { controllers, logs, wakers, housekeeping } = createControllers(context);
 const health = new HealthServer({
   port: config.healthPort,
   readyz: {
@@ -80,6 +80,7 @@ const health = new HealthServer({
 });
 
 async function stop(): Promise<void> {
+  await housekeeping.stop();
   await Promise.all(controllers.map((controller) => controller.stop()));
   logs.stopAll();
   wakers?.stop();
@@ -108,5 +109,6 @@ if (await elector.acquire()) {
   observeBuilders(caches, metrics.registry, Date.now);
   runtimeLogs.start(subscriber);
   wakers?.start();
+  housekeeping.start();
   await Promise.all(controllers.map((controller) => controller.start()));
 }

@@ -7,9 +7,8 @@ import { builderController } from './builder.ts';
 import { environmentController } from './environment.ts';
 import { feedbackController } from './feedback.ts';
 import { groupController } from './group.ts';
-import { imageController } from './images.ts';
+import { housekeepingController, type HousekeepingController } from './housekeeping.ts';
 import { lostPodController } from './lost-pods.ts';
-import { orphanController } from './orphans.ts';
 import { registryKeyController } from './registry-keys.ts';
 import { repositoryController } from './repository.ts';
 import { lostVolumeController, reusableController } from './reusable.ts';
@@ -23,6 +22,7 @@ export function createControllers(given: GivenContext): {
   controllers: Controller[];
   logs: LogSessions;
   wakers: WakerLinks | undefined;
+  housekeeping: Pick<HousekeepingController, 'start' | 'stop'>;
 } {
   const parts = createContext(given);
   const enqueue = (environmentKey: string) => environments.controller.enqueue(environmentKey);
@@ -33,6 +33,10 @@ export function createControllers(given: GivenContext): {
     reusables: reusables.reusables,
     enqueue,
   });
+  const housekeeping = housekeepingController(parts, {
+    retention: environments.retention,
+    builders: builders.controller,
+  });
   const controllers = [
     groupController(parts, builders.pool),
     repositoryController(parts),
@@ -42,13 +46,12 @@ export function createControllers(given: GivenContext): {
     feedbackController(parts),
     approvalController(parts),
     builders.controller,
-    imageController(parts),
-    orphanController(parts),
+    housekeeping.controller,
     lostPodController(parts),
     sizesController(parts),
     testsController(parts),
     accessKeyController(parts),
     ...registryKeyController(parts),
   ];
-  return { controllers, logs: environments.logs, wakers: createWakerLinks(parts, enqueue) };
+  return { controllers, logs: environments.logs, wakers: createWakerLinks(parts, enqueue), housekeeping };
 }

@@ -29,7 +29,7 @@ export interface EnvironmentControllerOptions {
 export function environmentController(
   context: OperatorContext,
   { builders, reusables, enqueue }: EnvironmentControllerOptions,
-): { controller: Controller; logs: LogSessions } {
+): { controller: Controller; logs: LogSessions; retention: BuildLogRetention } {
   const { client, caches, redis, flows, config, access, logger, now } = context;
   const retention = buildLogRetention(context);
   const logs = new LogSessions({
@@ -49,7 +49,7 @@ export function environmentController(
   access.watch(() => {
     for (const environment of caches.environments.list()) controller.enqueue(keyOf(environment));
   });
-  return { controller, logs };
+  return { controller, logs, retention };
 }
 
 /** Requeues an Environment when it, its Repository, its Group or an object in its namespace changes. */
@@ -114,8 +114,8 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
 }
 
 /**
- * Creates the retention of build logs. An environment's logs are deleted with it; if no operator was running then, they
- * expire.
+ * Creates the retention of build logs. An environment's logs are deleted with it; if no operator was running then,
+ * housekeeping deletes them.
  */
 function buildLogRetention({ redis, config, caches, logger, now }: OperatorContext): BuildLogRetention {
   const { buildsPerEnvironment, totalMiB } = config.buildLogs;
@@ -125,7 +125,10 @@ function buildLogRetention({ redis, config, caches, logger, now }: OperatorConte
     retention
       .forget(metadata.uid ?? '', status.build.number)
       .catch((error: unknown) =>
-        logger.warn({ err: error }, "a deleted environment's build logs could not be deleted; they expire"),
+        logger.warn(
+          { err: error },
+          "a deleted environment's build logs could not be deleted; housekeeping deletes them",
+        ),
       );
   });
   return retention;

@@ -1,20 +1,36 @@
-import type { Controller } from '../../kubernetes/controller.ts';
-import { ImageCollector } from '../images/build/image-collector.ts';
+import { Gauge } from 'prom-client';
+import { ImageCollector, type StoredImages } from '../images/build/image-collector.ts';
 import type { OperatorContext } from './context.ts';
-import { createController } from './controller.ts';
 
-/** Creates the controller that deletes unused built images. It watches nothing and checks all images periodically. */
-export function imageController(context: OperatorContext): Controller {
-  const controller = createController(context, { name: 'images', reconciler: imageCollector(context), workers: 1 });
-  if (context.config.registry.keepUnusedHours > 0) controller.enqueue('all');
-  return controller;
-}
-
-function imageCollector({ registries, caches, config, now, logger }: OperatorContext): ImageCollector {
+/** Creates the collector of unused built images with its metrics. */
+export function createImageCollector({
+  registries,
+  caches,
+  config,
+  metrics,
+  now,
+  logger,
+}: OperatorContext): ImageCollector {
   const { registry, found } = registries;
+  const registers = [metrics.registry];
+  const images = new Gauge({
+    name: 'coppice_registry_images',
+    help: "Images that Coppice built and that are in its registry, at the last run of housekeeping's task images",
+    registers,
+  });
+  const bytes = new Gauge({
+    name: 'coppice_registry_image_bytes',
+    help: 'Size of the layers of these images',
+    registers,
+  });
+  const observe = (stored: StoredImages) => {
+    images.set(stored.images);
+    bytes.set(stored.bytes);
+  };
   return new ImageCollector({
     registry,
     found,
+    observe,
     imageRegistry: config.registry,
     groupNames: () => caches.groups.list().map(({ metadata }) => metadata.name),
     environments: () => caches.environments.list(),

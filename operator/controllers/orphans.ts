@@ -1,23 +1,8 @@
 import { Gauge } from 'prom-client';
 import { isMadeByCoppice } from '../../crds/ownership.ts';
-import type { Controller } from '../../kubernetes/controller.ts';
 import type { OperatorContext } from './context.ts';
 import { ORPHAN_KINDS, type Orphan } from '../kinds/orphans/find.ts';
 import { OrphanSweeper } from '../kinds/orphans/sweeper.ts';
-import { createController } from './controller.ts';
-
-/**
- * Creates the controller that deletes objects without an owner. It watches nothing and checks all objects periodically.
- */
-export function orphanController(context: OperatorContext): Controller {
-  const controller = createController(context, {
-    name: 'orphans',
-    reconciler: createOrphanSweeper(context),
-    workers: 1,
-  });
-  controller.enqueue('all');
-  return controller;
-}
 
 /** Creates the sweeper with its metric `coppice_orphans`. */
 export function createOrphanSweeper({ client, caches, metrics, logger, now }: OperatorContext): OrphanSweeper {

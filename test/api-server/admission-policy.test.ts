@@ -120,6 +120,10 @@ describe('the operator is refused', () => {
   const theirs = (namespace: string) => ({ namespace, name: 'theirs' });
   test.each<[string, () => Promise<unknown>]>([
     ['a Secret elsewhere', () => operator.create(Secret, objectOf(Secret, others))],
+    [
+      'a ConfigMap of kube-system',
+      () => operator.create(ConfigMap, objectOf(ConfigMap, 'kube-system', {}, { name: 'coppice-housekeeping' })),
+    ],
     ['a Secret of kube-system', () => operator.create(Secret, objectOf(Secret, 'kube-system'))],
     ['a change of somebody’s Secret', () => operator.patch(Secret, theirs(others), { data: { a: 'Yg==' } })],
     ['to take a group’s Secret', () => operator.patch(Secret, theirs(groups), { metadata: { labels: own } })],

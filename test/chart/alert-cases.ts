@@ -153,6 +153,17 @@ export const ALERT_CASES: readonly AlertCase[] = [
     quiet: { 'coppice_orphans{kind="Namespace",pod="a"}': '0x5 2x110 0x60' },
   },
   {
+    alert: 'CoppiceHousekeepingFails',
+    series: {
+      'coppice_housekeeping_last_run_success{task="images",pod="a"}': '1x5 0x200',
+      'coppice_housekeeping_last_run_success{task="logs",pod="a"}': '1x205',
+    },
+    firesAt: 66,
+    labels: { ...warning, task: 'images' },
+    summary: 'The task images of housekeeping fails',
+    quiet: { 'coppice_housekeeping_last_run_success{task="images",pod="a"}': '1x5 0x50 1x100' },
+  },
+  {
     alert: 'CoppiceRedisDown',
     series: { 'coppice_redis_up{job="coppice-api",pod="a"}': '1x4 0x20' },
     firesAt: 7,

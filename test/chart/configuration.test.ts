@@ -56,6 +56,18 @@ function secretOf({ env }: z.infer<typeof containerSchema>, name: string): strin
   return `${secretKeyRef.name}/${secretKeyRef.key}`;
 }
 
+test.each([
+  [
+    'images',
+    '60 * * * *',
+    /housekeeping\.schedules\.images: has a minute that cannot occur \(60\): correct it, such as/,
+  ],
+  ['logs', '0 0 30 2 *', /housekeeping\.schedules\.logs: has a day of month that cannot occur/],
+])('the operator refuses the schedule of %s %s with the value to correct', async (task, expression, words) => {
+  const values = withValue(MIN_VALUES, `housekeeping.schedules.${task}`, expression);
+  await expect(operatorConfig(await renderObjects(values))).rejects.toThrow(words);
+});
+
 test('writes hosts in lower case, as Ingresses require', async () => {
   const urls = { api: { url: 'https://Coppice.Example.ORG' }, environments: { url: 'https://Env.Example.COM' } };
   const objects = await renderObjects({ ...MIN_VALUES, ...urls });

@@ -10,7 +10,9 @@ import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { observeEnvironments } from '../../operator/reports/metrics/environments.ts';
 import { observeBuilders } from '../../operator/reports/metrics/builders.ts';
 import { observeGroups } from '../../operator/reports/metrics/groups.ts';
+import { housekeepingMetrics } from '../../operator/reports/metrics/housekeeping.ts';
 import { observeRepositories } from '../../operator/reports/metrics/repositories.ts';
+import { createImageCollector } from '../../operator/controllers/images.ts';
 import { createOrphanSweeper } from '../../operator/controllers/orphans.ts';
 import { buildInfo } from '../../process/process-metrics.ts';
 import { redisMetrics } from '../../process/redis-metrics.ts';
@@ -26,6 +28,8 @@ function exported(): { name: string; type: string; labels: string[] }[] {
   const environments = { addHandler: () => () => undefined, list: () => [] };
   observeEnvironments(environments, registry, silentLogger);
   createOrphanSweeper({ metrics, caches: {}, logger: silentLogger, now: () => new Date() } as never);
+  createImageCollector({ metrics, registries: {}, config: { registry: {} } } as never);
+  housekeepingMetrics(registry);
   const groups = { addHandler: () => () => undefined };
   observeGroups({ environments, groups }, registry);
   observeRepositories({ list: () => [] }, registry);

@@ -29,6 +29,8 @@ test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a password in the URL', 'redis.externalUrl', 'redis://:secret@redis', /\/redis\/externalUrl.*pattern/],
   ['a password in the proxy', 'builder.proxy.http', 'http://me:secret@proxy:3128', /\/builder\/proxy\/http.*pattern/],
   ['a text that is not a certificate', 'caCertificates', 'secret', /\/caCertificates.*pattern/],
+  ['a schedule with seconds', 'housekeeping.schedules.logs', '0 * * * * *', /\/housekeeping\/schedules\/logs.*pattern/],
+  ['an offset as a time zone', 'housekeeping.timeZone', '+01:00', /\/housekeeping\/timeZone.*pattern/],
   ['an invalid digest', 'image.digest', 'latest', /\/image\/digest.*pattern/],
   ['a platform of another system', 'environments.platform', 'windows/amd64', /\/environments\/platform.*pattern/],
   ['resources by another name', 'api.resources', { limit: {} }, /additional properties 'limit' not allowed/],

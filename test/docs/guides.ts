@@ -18,6 +18,7 @@ export const GUIDES: readonly string[] = [
   'docs/how-to/tests.md',
   'docs/how-to/seeded-database.md',
   'docs/how-to/roll-back.md',
+  'docs/how-to/housekeeping.md',
   'docs/reference/environment-lifecycle.md',
   'docs/reference/repository-sync.md',
   'docs/reference/rest-api.md',

@@ -95,3 +95,21 @@ test('no longer counts logs that are a week old', async () => {
   await writeLog(retention, other, 1);
   expect([await kept(one), await kept(other)]).toEqual([[], [1]]);
 });
+
+test('sweeps expired logs, those above the budget, and those of environments that are gone', async () => {
+  await redis.flushAll();
+  const [expired, gone, old, left] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const retention = retentionOf({});
+  await writeLog(retention, expired, 1);
+  now = new Date(now.getTime() + 4 * 24 * 3600_000);
+  for (const build of [1, 2]) await writeLog(retention, gone, build);
+  await writeLog(retention, old, 1, 3000);
+  await writeLog(retention, left, 1, 1000);
+  now = new Date(now.getTime() + 4 * 24 * 3600_000);
+  const exists = (uid: string) => uid !== gone;
+  expect(await retention.sweep(exists)).toEqual({ dropped: 3, left: 2 });
+  expect(await retentionOf({ totalBytes: 3000 }).sweep(exists)).toEqual({ dropped: 1, left: 1 });
+  expect(await Promise.all([expired, gone, old, left].map((uid) => kept(uid)))).toEqual([[], [], [], [1]]);
+  expect(await retention.sweep(() => false)).toEqual({ dropped: 1, left: 0 });
+  expect(await redis.keys('build-log*')).toEqual(['build-logs:total']);
+});

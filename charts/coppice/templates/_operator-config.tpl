@@ -107,6 +107,7 @@ groups:
   environmentApiForks: {{ .Values.environments.shell.forks }}
   {{- end }}
 buildLogs: {{- toYaml .Values.buildLogs | nindent 2 }}
+housekeeping: {{- toYaml .Values.housekeeping | nindent 2 }}
 workers: {{ .Values.operator.workers }}
 limits: {{- toYaml .Values.operator.limits | nindent 2 }}
 {{- end }}

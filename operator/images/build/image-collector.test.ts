@@ -4,7 +4,7 @@ import type { Environment } from '../../../crds/environment.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { RECORD_ANNOTATION } from './resolved-build.ts';
 import { FoundImages } from '../registry/found-images.ts';
-import { ImageCollector, type ImageCollectorOptions } from './image-collector.ts';
+import { ImageCollector, type ImageCollectorOptions, type StoredImages } from './image-collector.ts';
 
 const now = new Date('2026-06-10T00:00:00Z');
 const old = '2026-06-01T00:00:00Z';
@@ -31,7 +31,11 @@ function collector(images: Images, options: Partial<ImageCollectorOptions> = {},
       const built = there.get(`${repository}:${tag}`);
       if (built === undefined) return Promise.resolve(undefined);
       const annotations: Record<string, string> = built === '' ? {} : { 'dev.coppice.built': built };
-      return Promise.resolve({ digest: digestOf(tag), layers: [], annotations });
+      const layers = [
+        { digest: 'base', sizeBytes: 9 * 2 ** 20 },
+        { digest: tag, sizeBytes: 2 ** 20 },
+      ];
+      return Promise.resolve({ digest: digestOf(tag), layers, annotations });
     },
     delete: (repository, digest) => {
       for (const name of [...there.keys()]) {
@@ -48,6 +52,7 @@ function collector(images: Images, options: Partial<ImageCollectorOptions> = {},
     reusables: () => [],
     jobs: () => [],
     found: new FoundImages(),
+    observe: () => undefined,
     keepMs: 24 * 3600_000,
     now: () => now,
     logger: pino({ level: 'silent' }),
@@ -186,10 +191,16 @@ test('requests each image once, not at every sweep', async () => {
   expect(asked).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign']);
 });
 
-test('leaves running builds time to find their images at the first sweep', async () => {
-  const { made, left } = collector({ 'acme/shop/web:t1': old });
-  expect((await made.reconcile()).requeueAfterMs).toBe(600_000);
-  expect(left()).toHaveLength(1);
+test('reports what it deleted, and the size of what it left', async () => {
+  const stored: StoredImages[] = [];
+  const observe = (images: StoredImages) => void stored.push(images);
+  const { made } = collector(
+    { 'acme/shop/web:t1': old, 'acme/shop/web:t2': young, 'acme/shop/api:t3': young },
+    { observe },
+  );
+  expect(await made.run()).toEqual({ message: '1 images deleted, 2 with 11 MiB left' });
+  // Both images contain the layer `base`.
+  expect(stored).toEqual([{ images: 2, bytes: 11 * 2 ** 20 }]);
 });
 
 test('keeps an image that was found for a limited time', () => {

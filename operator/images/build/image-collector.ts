@@ -16,18 +16,27 @@ export interface ImageCollectorOptions {
   reusables: () => Pick<ReusableEnvironment, 'status'>[];
   jobs: () => Pick<Job, 'metadata'>[];
   found: FoundImages;
+  /** Called with the images that each sweep leaves. */
+  observe: (stored: StoredImages) => void;
   /** How long unused images are kept after they were built. */
   keepMs: number;
   now: () => Date;
   logger: Logger;
 }
 
-const betweenMs = 3600_000;
-/** Gives running builds time to find their images after a restart. */
-const firstAfterMs = 600_000;
+/** No sweep should start earlier after the operator's start: running builds need time to find their images again. */
+export const MIN_UPTIME_MS = 600_000;
+
+/** Images that Coppice built. */
+export interface StoredImages {
+  images: number;
+  /** Size of their layers, each of which registries store once. */
+  bytes: number;
+}
 
 interface Known {
   digest: string;
+  layers: ImageInRegistry['layers'];
   /** Undefined if Coppice did not build it. */
   builtAt: number | undefined;
 }
@@ -40,21 +49,18 @@ interface Known {
  */
 export class ImageCollector {
   readonly #options: ImageCollectorOptions;
-  readonly #startedAt: number;
   /** By `REPOSITORY:TAG`. A tag is the hash of its input, so its image is asked for only once. */
   #known = new Map<string, Known>();
 
   constructor(options: ImageCollectorOptions) {
     this.#options = options;
-    this.#startedAt = options.now().getTime();
   }
 
-  /** Reconciles the only key of this controller. */
-  async reconcile(): Promise<{ requeueAfterMs: number }> {
-    const waitMs = this.#startedAt + firstAfterMs - this.#options.now().getTime();
-    if (waitMs > 0) return { requeueAfterMs: waitMs };
-    await this.sweep();
-    return { requeueAfterMs: betweenMs };
+  /** Sweeps, and reports what was deleted and what is left. */
+  async run(): Promise<{ message: string }> {
+    const deleted = await this.sweep();
+    const { images, bytes } = this.#stored();
+    return { message: `${deleted.length} images deleted, ${images} with ${Math.round(bytes / 2 ** 20)} MiB left` };
   }
 
   /** Checks every image once; returns those that were deleted. */
@@ -82,8 +88,15 @@ export class ImageCollector {
       }
     }
     this.#known = known;
+    this.#options.observe(this.#stored());
     logger.info({ checked: known.size + deleted.length, deleted: deleted.length }, 'unused images were deleted');
     return deleted;
+  }
+
+  #stored(): StoredImages {
+    const own = [...this.#known.values()].filter(({ builtAt }) => builtAt !== undefined);
+    const layers = new Map(own.flatMap((image) => image.layers.map(({ digest, sizeBytes }) => [digest, sizeBytes])));
+    return { images: own.length, bytes: [...layers.values()].reduce((sum, bytes) => sum + bytes, 0) };
   }
 
   /**
@@ -123,5 +136,5 @@ export class ImageCollector {
 function knownFrom(image: ImageInRegistry | undefined): Known | undefined {
   if (!image) return undefined;
   const builtAt = Date.parse(image.annotations[BUILT_ANNOTATION] ?? '');
-  return { digest: image.digest, builtAt: Number.isNaN(builtAt) ? undefined : builtAt };
+  return { digest: image.digest, layers: image.layers, builtAt: Number.isNaN(builtAt) ? undefined : builtAt };
 }

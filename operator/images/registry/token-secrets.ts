@@ -1,5 +1,6 @@
 import { LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import { isAlreadyExists } from '../../../kubernetes/api-error.ts';
+import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import { Secret, type ResourceType } from '../../../kubernetes/resource-type.ts';
 import { encodeTexts, secretText } from '../../../kubernetes/secret-texts.ts';
 import type { KeyPair } from '../../../process/x509.ts';
@@ -37,8 +38,6 @@ export const AUTHORITY_SECRET = 'coppice-registry-authority';
 /** Keys that sign credentials, by time of creation. */
 export const KEYS_SECRET = 'coppice-registry-keys';
 
-const recheckMs = 3600_000;
-
 /** Manages the two Secrets for registry credentials and tokens: creates missing ones, and rotates keys. */
 export class TokenSecrets {
   readonly #options: TokenSecretsOptions;
@@ -66,11 +65,11 @@ export class TokenSecrets {
     return () => void this.#listeners.delete(onChange);
   };
 
-  /** Reconciles this controller's only key. Throws if a Secret is not valid; an existing Secret is never replaced. */
-  async reconcile(): Promise<{ requeueAfterMs: number }> {
+  /** Reconciles this controller's only key; housekeeping repeats it. Throws if a Secret is not valid; an existing Secret is never replaced. */
+  async reconcile(): Promise<ReconcileResult> {
     await this.#readAuthority();
     await this.#readKeys();
-    return { requeueAfterMs: recheckMs };
+    return {};
   }
 
   async #readAuthority(): Promise<void> {

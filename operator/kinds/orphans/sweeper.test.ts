@@ -136,3 +136,12 @@ test('removes a limited number at once', async () => {
   expect(counted).toBe(50);
   expect(deleted).toHaveLength(20);
 });
+
+test('is repeated while orphans wait for their deletion, and no longer', async () => {
+  const made = sweeper();
+  expect(await made.run()).toEqual({ message: '0 orphans deleted, 1 kept', repeatAfterMs: 5 * minute });
+  now += 5 * minute;
+  expect(await made.run()).toEqual({ message: '1 orphans deleted, 0 kept' });
+  world = { ...world, namespaces: [namespace(1, { deletionTimestamp: 'T' })] };
+  expect(await made.run()).toEqual({ message: '0 orphans deleted, 1 kept' });
+});

@@ -14,7 +14,6 @@ export interface OrphanSweeperOptions {
   logger: Logger;
 }
 
-const betweenMs = 60_000;
 /** Minimum time without an owner, in milliseconds, because objects that are being deleted are not orphans. */
 const graceMs = 300_000;
 /** Limits the deletions of one sweep, so that a mistake cannot empty a cluster. */
@@ -30,15 +29,17 @@ export class OrphanSweeper {
   readonly #options: OrphanSweeperOptions;
   /** When each orphan was first seen, by UID. */
   #seen = new Map<string, number>();
+  #areSomeLeft = false;
 
   constructor(options: OrphanSweeperOptions) {
     this.#options = options;
   }
 
-  /** Reconciles the only key of this controller. */
-  async reconcile(): Promise<{ requeueAfterMs: number }> {
-    await this.sweep();
-    return { requeueAfterMs: betweenMs };
+  /** Sweeps, and reports what was deleted. Orphans that could not be deleted yet are checked again after some minutes. */
+  async run(): Promise<{ message: string; repeatAfterMs?: number }> {
+    const removed = await this.sweep();
+    const message = `${removed.length} orphans deleted, ${this.#seen.size - removed.length} kept`;
+    return this.#areSomeLeft ? { message, repeatAfterMs: graceMs } : { message };
   }
 
   /** Checks everything once; returns the orphans whose deletion was started. */
@@ -59,6 +60,7 @@ export class OrphanSweeper {
       if (await this.#tryToRemove(orphan)) removed.push(orphan);
     }
     this.#seen = seen;
+    this.#areSomeLeft = orphans.some((orphan) => isDeletable(orphan) && !removed.includes(orphan));
     return removed;
   }
 
@@ -75,13 +77,18 @@ export class OrphanSweeper {
   }
 
   /** Deletes the orphan; returns false if it is kept or already being deleted. */
-  async #remove({ kind, object, owner, keptBecause }: Orphan): Promise<boolean> {
+  async #remove(orphan: Orphan): Promise<boolean> {
+    const { kind, object, owner } = orphan;
     const { client, logger } = this.#options;
-    const { namespace, name, uid, deletionTimestamp } = object.metadata;
-    if (keptBecause !== undefined || deletionTimestamp !== undefined) return false;
+    const { namespace, name, uid } = object.metadata;
+    if (!isDeletable(orphan)) return false;
     if (await client.find(owner.type, owner.at)) return false;
     if (!(await deleteObject(client, types[kind], object))) return false;
     logger.warn({ kind, namespace, name, uid }, 'an orphan is deleted');
     return true;
   }
+}
+
+function isDeletable({ keptBecause, object }: Orphan): boolean {
+  return keptBecause === undefined && object.metadata.deletionTimestamp === undefined;
 }

@@ -7,6 +7,7 @@ import {
   type AccessKey,
 } from '../../../environment-access/keys.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
+import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import { Secret } from '../../../kubernetes/resource-type.ts';
 import { createOrGet } from '../../shared/create-or-get.ts';
 
@@ -18,7 +19,6 @@ export interface AccessKeysOptions {
   now: () => Date;
 }
 
-const recheckMs = 3600_000;
 const uncached = { observe: () => undefined };
 
 /**
@@ -35,8 +35,8 @@ export class AccessKeys {
 
   readonly keys = (): readonly AccessKey[] => this.#keys;
 
-  /** Reconciles this controller's only key. */
-  async reconcile(): Promise<{ requeueAfterMs: number }> {
+  /** Reconciles this controller's only key; housekeeping repeats it. */
+  async reconcile(): Promise<ReconcileResult> {
     const { client, namespace, now, randomBytes } = this.#options;
     const at = Math.floor(now().getTime() / 1000);
     let secret = await this.#findOrCreate(at);
@@ -51,7 +51,7 @@ export class AccessKeys {
       secret = await client.patch(Secret, { namespace, name: ACCESS_KEYS_SECRET }, { data }, preconditions);
     }
     this.#keys = readAccessKeys(secret.data);
-    return { requeueAfterMs: recheckMs };
+    return {};
   }
 
   async #findOrCreate(at: number): Promise<Secret> {
