@@ -27,10 +27,12 @@ beforeEach(() => {
 
 const client = {
   find: () => Promise.resolve(configMap),
-  create: (_type: unknown, object: ConfigMap) => {
+  create: async (_type: unknown, object: ConfigMap) => {
+    await Promise.resolve();
+    if (configMap) throw new ApiError('POST', 409, 'AlreadyExists', 'already exists');
     writes += 1;
     configMap = object;
-    return Promise.resolve(object);
+    return object;
   },
   patch: (_type: unknown, { name }: { name: string }, { data }: { data: Record<string, string> }) => {
     if (!configMap) return Promise.reject(new ApiError(`PATCH ${name}`, 404, 'NotFound', 'not found'));
@@ -56,7 +58,10 @@ function leader(more: Partial<HousekeepingTask> = {}): Housekeeping {
     ...more,
   };
   return new Housekeeping({
-    tasks: new Map([['orphans', task]]),
+    tasks: new Map([
+      ['orphans', task],
+      ['logs', task],
+    ]),
     records: new RecordStore(client as never, 'coppice-system'),
     observe: (name, { nextRun, lastRun }) =>
       void observed.push(`${name} ${lastRun?.outcome ?? '-'} ${nextRun.toISOString().slice(11, 16)}`),
@@ -154,6 +159,22 @@ test('continues when somebody deletes or damages what is stored', async () => {
   configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data: { orphans: 'nextRun: never' } };
   await leader().reconcile('orphans');
   expect(stored()).toEqual({ schedule: '17 * * * *', timeZone: 'UTC', nextRun: at('11:17') });
+});
+
+test('stores several tasks that start at once', async () => {
+  const one = leader();
+  await Promise.all([one.reconcile('orphans'), one.reconcile('logs')]);
+  expect(Object.keys(configMap?.data ?? {})).toEqual(['orphans', 'logs']);
+});
+
+test('stores again what could not be stored', async () => {
+  const patch = client.patch;
+  client.patch = () => Promise.reject(new Error('unreachable'));
+  const one = leader();
+  await expect(one.reconcile('orphans')).rejects.toThrow('unreachable');
+  client.patch = patch;
+  await one.reconcile('orphans');
+  expect(stored()?.nextRun).toEqual(at('10:17'));
 });
 
 test('ignores a task that is disabled', async () => {

@@ -12,6 +12,7 @@ export class RecordStore {
   readonly #client: Pick<ClusterClient, 'find' | 'create' | 'patch'>;
   readonly #at: { namespace: string; name: string };
   #data: Promise<Record<string, string>> | undefined;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(client: Pick<ClusterClient, 'find' | 'create' | 'patch'>, namespace: string) {
     this.#client = client;
@@ -23,10 +24,15 @@ export class RecordStore {
     return readRecord((await this.#data)[task]);
   }
 
-  async write(task: HousekeepingTaskName, record: HousekeepingRecord): Promise<void> {
-    const text = recordText(record);
+  /** Writes one task's record. Tasks wait for each other's writes, the first of which creates the ConfigMap. */
+  write(task: HousekeepingTaskName, record: HousekeepingRecord): Promise<void> {
+    const written = this.#writing.then(() => this.#write(task, recordText(record)));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(task: HousekeepingTaskName, text: string): Promise<void> {
     const data = { ...(await this.#data), [task]: text };
-    this.#data = Promise.resolve(data);
     try {
       await this.#client.patch(ConfigMap, this.#at, { data: { [task]: text } });
     } catch (error) {
@@ -34,6 +40,7 @@ export class RecordStore {
       const metadata = { ...this.#at, labels: { [LABELS.managedBy]: MANAGED_BY } };
       await this.#client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
     }
+    this.#data = Promise.resolve(data);
   }
 
   async #load(): Promise<Record<string, string>> {
