@@ -52,7 +52,6 @@ const partWords = {
   'several repositories': 951,
   'overrides of environments': 900,
   sleep: 1870,
-  sleep: 1760,
   housekeeping: 850,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
