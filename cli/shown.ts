@@ -6,7 +6,7 @@ import type {
   RulesCheckView,
   VariableView,
 } from './api/types.ts';
-import { age } from './output/duration.ts';
+import { age, durationText } from './output/duration.ts';
 import type { Shown } from './output/print.ts';
 
 /** The columns of environments. @param now milliseconds since 1970 */
@@ -88,6 +88,12 @@ export const SHOWN_RULE_REFS: Shown<RulesCheckView['refs'][number]> = {
     { title: 'REF', value: ({ type, name }) => (type === 'branch' ? name : `${type} ${name}`) },
     { title: 'RULE', value: ({ rule }) => rule },
     { title: 'CREATES', value: ({ environment, id }) => (id === undefined ? environment : 'exists') },
+    {
+      title: 'SLEEPS AFTER',
+      value: ({ sleepAfterSeconds: seconds }) =>
+        seconds === undefined ? undefined : seconds === 0 ? 'never' : durationText(seconds),
+      isWide: true,
+    },
     { title: 'WHY', value: ({ why }) => why },
     { title: 'ENVIRONMENT', value: ({ id }) => id, isWide: true },
   ],

@@ -173,10 +173,11 @@ describe('decides by the first rule that matches', () => {
     expect(new RuleDecisions(rules).explain(pull())).toBe('rule 1: has none of its labels; rule 3: is not a draft');
   });
 
-  test('returns the rule with its time to live', () => {
-    const rules = rulesOf([{ tags: ['*'] }, { branches: ['main'], environment: 'built', ttlSeconds: 0 }]);
+  test('returns the rule with its time to live, and when it sleeps', () => {
+    const sleep = { afterSeconds: 0 };
+    const rules = rulesOf([{ tags: ['*'] }, { branches: ['main'], environment: 'built', ttlSeconds: 0, sleep }]);
     const decisions = new RuleDecisions(rules);
-    expect(decisions.decide(branch('main'))).toEqual({ rule: 1, environment: 'built', ttlSeconds: 0 });
+    expect(decisions.decide(branch('main'))).toEqual({ rule: 1, environment: 'built', ttlSeconds: 0, sleep });
     expect(decisions.decide(branch('dev'))).toEqual({ rule: undefined, environment: 'none', ttlSeconds: undefined });
   });
 });

@@ -1,5 +1,6 @@
 import type { GitRef } from './git-ref.ts';
 import { RefPattern } from './ref-pattern.ts';
+import type { SleepSettings } from './sleep.ts';
 import type { RuleEnvironment, SyncRule } from './sync-rules.ts';
 
 /** What a Git host reports about a pull request; undefined where it does not. */
@@ -24,6 +25,7 @@ export interface RuleDecision {
   rule: number | undefined;
   environment: RuleEnvironment;
   ttlSeconds: number | undefined;
+  sleep?: SleepSettings | undefined;
 }
 
 type Kind = 'branches' | 'tags' | 'pullRequests';
@@ -55,8 +57,8 @@ export class RuleDecisions {
     if (!this.#rules) return { rule: undefined, environment: 'empty', ttlSeconds: undefined };
     for (const [index, one] of this.#rules.entries()) {
       if (missOf(one, ref) !== undefined) continue;
-      const { environment, ttlSeconds } = one.rule;
-      return { rule: index, environment, ttlSeconds };
+      const { environment, ttlSeconds, sleep } = one.rule;
+      return { rule: index, environment, ttlSeconds, sleep };
     }
     return { rule: undefined, environment: 'none', ttlSeconds: undefined };
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sleepSettingsSchema } from './sleep.ts';
 
 /** What a match gives a ref: no environment, one without contents, one with contents, or a built one. */
 export const RULE_ENVIRONMENTS = ['none', 'empty', 'created', 'built'] as const;
@@ -60,6 +61,9 @@ const ruleSchema = z
       .meta({
         description: 'Time to live of the contents; defaults to `environmentTTLSeconds`.',
       }),
+    sleep: sleepSettingsSchema.optional().meta({
+      description: "When the environment sleeps; each field replaces that of the repository's `sleep`.",
+    }),
   })
   .refine((rule) => [rule.branches, rule.tags, rule.pullRequests].filter((one) => one !== undefined).length === 1, {
     error: oneKind,

@@ -21,6 +21,7 @@ const checkedRefSchema = z.object({
   name: z.string(),
   rule: z.int().optional().meta({ description: 'The rule that decides, counted from 1; omitted if none does.' }),
   environment: z.enum(RULE_ENVIRONMENTS).meta({ description: 'What a sync would create.' }),
+  sleepAfterSeconds: z.int().optional().meta({ description: 'As the rule says: 0 is never.' }),
   why: z.string(),
   id: z.string().optional().meta({ description: 'An environment of the ref, which rules do not change.' }),
 });
@@ -77,15 +78,17 @@ export async function checkRules(
   const refs: RulesCheckView['refs'] = [];
   for (const [index, ref] of factsOf(listed).entries()) {
     if (index % atOnce === atOnce - 1) await otherRequests();
-    const { rule, environment } = decisions.decide(ref);
+    const { rule, environment, sleep } = decisions.decide(ref);
     if (ref.type === 'tag' && environment !== 'none') wantedTags += 1;
     const isTooOld = ref.type === 'tag' && environment !== 'none' && wantedTags > maxTags;
     const id = held.get(gitRefKey(ref));
+    const isCreated = environment !== 'none' && !isTooOld;
     refs.push({
       type: ref.type,
       name: ref.name,
       ...(rule !== undefined && { rule: rule + 1 }),
       environment: isTooOld ? 'none' : environment,
+      ...(isCreated && sleep?.afterSeconds !== undefined && { sleepAfterSeconds: sleep.afterSeconds }),
       why: isTooOld ? `${explain(ref)}; not one of the ${maxTags} newest tags` : explain(ref),
       ...(id !== undefined && { id }),
     });

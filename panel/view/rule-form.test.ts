@@ -9,6 +9,14 @@ describe('a rule', () => {
       'Branches main release/** except release/old *-x: a built environment for 3d',
     ],
     [{ tags: ['v*'], environment: 'created', ttlSeconds: 0 }, 'Tags v*: an environment with contents'],
+    [
+      { tags: ['v*'], environment: 'created', sleep: { wakeOn: 'login', afterSeconds: 7200 } },
+      'Tags v*: an environment with contents, sleeps after 2h',
+    ],
+    [
+      { branches: ['main'], environment: 'built', ttlSeconds: 3600, sleep: { afterSeconds: 0 } },
+      'Branches main: a built environment for 1h, never sleeps when idle',
+    ],
     [{ pullRequests: {}, environment: 'none' }, 'Pull requests: no environment'],
     [
       {
@@ -35,6 +43,10 @@ test.each<[changes: Partial<RuleForm>, rule: object]>([
   [
     { patterns: 'a', ttl: 'soon' },
     { field: 'ttl', fault: 'must be a duration, such as 12h or 7d' },
+  ],
+  [
+    { patterns: 'a', sleepAfter: 'soon' },
+    { field: 'sleepAfter', fault: 'must be a duration, such as 30m or 4h' },
   ],
   [
     { kind: 'pullRequests', labels: ' preview , , needs qa', patterns: 'of another type' },

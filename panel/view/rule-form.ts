@@ -19,17 +19,22 @@ export interface RuleForm {
   environment: Rule['environment'];
   /** As parseDuration() reads it; empty for that of the repository. */
   ttl: string;
+  /** As parseDuration() reads it, 0 for never; empty for that of the repository. */
+  sleepAfter: string;
+  /** The other settings of sleep, which the form keeps. */
+  sleep: Omit<NonNullable<Rule['sleep']>, 'afterSeconds'>;
 }
 
 export const NEW_RULE: RuleForm = {
   ...{ kind: 'branches', patterns: '', targetBranches: '', exclude: '', labels: '', drafts: '', forks: '' },
-  ...{ environment: 'built', ttl: '' },
+  ...{ environment: 'built', ttl: '', sleepAfter: '', sleep: {} },
 };
 
 const joined = (texts: readonly string[] = [], separator = ' ') => texts.join(separator);
 const choiceOf = (value: boolean | undefined): Choice => (value === undefined ? '' : value ? 'only' : 'none');
 
-export function formOf({ branches, tags, pullRequests, exclude, environment, ttlSeconds }: Rule): RuleForm {
+export function formOf({ branches, tags, pullRequests, exclude, environment, ttlSeconds, sleep = {} }: Rule): RuleForm {
+  const { afterSeconds, ...others } = sleep;
   return {
     kind: pullRequests ? 'pullRequests' : tags ? 'tags' : 'branches',
     patterns: joined(branches ?? tags),
@@ -40,6 +45,8 @@ export function formOf({ branches, tags, pullRequests, exclude, environment, ttl
     forks: choiceOf(pullRequests?.forks),
     environment,
     ttl: ttlSeconds === undefined ? '' : durationText(ttlSeconds),
+    sleepAfter: afterSeconds === undefined ? '' : durationText(afterSeconds),
+    sleep: others,
   };
 }
 
@@ -52,6 +59,11 @@ export function ruleOf(form: RuleForm): Rule | { field: keyof RuleForm; fault: s
   if (form.ttl.trim() !== '' && ttlSeconds === undefined) {
     return { field: 'ttl', fault: 'must be a duration, such as 12h or 7d' };
   }
+  const afterSeconds = form.sleepAfter.trim() === '' ? undefined : parseDuration(form.sleepAfter);
+  if (form.sleepAfter.trim() !== '' && afterSeconds === undefined) {
+    return { field: 'sleepAfter', fault: 'must be a duration, such as 30m or 4h' };
+  }
+  const sleep = { ...form.sleep, ...(afterSeconds !== undefined && { afterSeconds }) };
   const exclude = words(form.exclude);
   return {
     ...(kind === 'branches' && { branches: patterns }),
@@ -60,6 +72,7 @@ export function ruleOf(form: RuleForm): Rule | { field: keyof RuleForm; fault: s
     ...(exclude.length > 0 && { exclude }),
     environment,
     ...(ttlSeconds !== undefined && { ttlSeconds }),
+    ...(Object.keys(sleep).length > 0 && { sleep }),
   };
 }
 
@@ -101,5 +114,17 @@ export function ruleText(rule: Rule): { matches: string; gets: string } {
   ];
   const what = { branches: `Branches ${patterns}`, tags: `Tags ${patterns}`, pullRequests: 'Pull requests' }[kind];
   const lifetime = ttl === '' || ttl === '0' ? '' : ` for ${ttl}`;
-  return { matches: [what, ...criteria].join(' '), gets: given[rule.environment] + lifetime };
+  return { matches: [what, ...criteria].join(' '), gets: given[rule.environment] + lifetime + sleepText(rule) };
+}
+
+function sleepText({ sleep, environment }: Rule): string {
+  const { afterSeconds, workingHours } = sleep ?? {};
+  if (environment === 'none') return '';
+  const texts = [
+    ...(afterSeconds === undefined
+      ? []
+      : [afterSeconds === 0 ? 'never sleeps when idle' : `sleeps after ${durationText(afterSeconds)}`]),
+    ...(workingHours ? ['sleeps outside of its working hours'] : []),
+  ];
+  return texts.length === 0 ? '' : `, ${texts.join(', ')}`;
 }

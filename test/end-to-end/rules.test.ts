@@ -11,7 +11,13 @@ let host: HostedRepository;
 let repository: string;
 
 const rules = [
-  { branches: ['main', 'release/**'], exclude: ['release/*-old'], environment: 'built', ttlSeconds: 3600 },
+  {
+    branches: ['main', 'release/**'],
+    exclude: ['release/*-old'],
+    environment: 'built',
+    ttlSeconds: 3600,
+    sleep: { afterSeconds: 7200 },
+  },
   { pullRequests: { labels: ['preview'], targetBranches: ['main'], drafts: false }, environment: 'built' },
   { tags: ['v*'] },
 ];
@@ -70,7 +76,12 @@ test('a dry run creates nothing, and reports what the rules match through the AP
   expect(checked.matched).toEqual([1, 0, 1]);
   expect(checked.refs).toEqual(
     expect.arrayContaining([
-      expect.objectContaining({ name: 'main', environment: 'built', why: 'rule 1: the name matches main' }),
+      expect.objectContaining({
+        name: 'main',
+        environment: 'built',
+        sleepAfterSeconds: 7200,
+        why: 'rule 1: the name matches main',
+      }),
       expect.objectContaining({ name: 'release/1-old', environment: 'none', why: 'rule 1: excludes the name' }),
       expect.objectContaining({ name: 'v1', environment: 'empty', why: 'rule 3: the name matches v*' }),
       expect.objectContaining({ name: 'nightly', environment: 'none' }),
@@ -99,6 +110,7 @@ test('creates and builds what the rules say, and nothing else', async () => {
   const built = await harness.built(await idOf('branch', 'main'));
   await pageWith(built.weburl, 'main 1');
   expect(built['ttl']).toBe(3600);
+  expect(built['settings']).toEqual({ sleep: { afterSeconds: 7200 } });
   expect(await harness.client.environment(await idOf('tag', 'v1'))).toMatchObject({ status: 'empty' });
 }, 180_000);
 

@@ -200,7 +200,7 @@ describe('a sync', () => {
     world.branches = { main: commitOf(1), dev: commitOf(1), wip: commitOf(1) };
     const rules = [
       { branches: ['main'], environment: 'built' as const, ttlSeconds: 60 },
-      { branches: ['dev'], environment: 'created' as const },
+      { branches: ['dev'], environment: 'created' as const, sleep: { afterSeconds: 0 } },
       { tags: ['**'], environment: 'empty' as const },
     ];
     world.change({}, { sync: { newestTags: 10, rules } });
@@ -211,13 +211,14 @@ describe('a sync', () => {
         spec?.gitRef.name,
         spec?.active,
         spec?.ttlSeconds,
+        spec?.sleep,
         pendingRequests(metadata?.annotations, {}).map((one) => one.name),
       ];
     });
     expect(made).toEqual([
-      ['dev', false, undefined, ['create']],
-      ['main', false, 60, ['create', 'build']],
-      ['v1', false, undefined, []],
+      ['dev', false, undefined, { afterSeconds: 0 }, ['create']],
+      ['main', false, 60, undefined, ['create', 'build']],
+      ['v1', false, undefined, undefined, []],
     ]);
     expect(world.repository?.status?.sync).toMatchObject({
       rules: [{ matched: 1 }, { matched: 1 }, { matched: 1 }],

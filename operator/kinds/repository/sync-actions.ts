@@ -80,7 +80,7 @@ const requests: Readonly<Record<RuleEnvironment, readonly RequestName[]>> = {
 async function create(
   { client, environments, now }: SyncActionsOptions,
   { namespace, name: repository }: RepositoryName,
-  { name, ref, decision: { environment: wanted, ttlSeconds } }: SyncPlan['create'][number],
+  { name, ref, decision: { environment: wanted, ttlSeconds, sleep } }: SyncPlan['create'][number],
 ): Promise<void> {
   const requested = requests[wanted].map((what) => [requestAnnotation(what), requestValue(now(), 'rule')]);
   const environment: Environment = {
@@ -100,6 +100,7 @@ async function create(
       active: false,
       buildOnCreate: true,
       ...(ttlSeconds !== undefined && { ttlSeconds }),
+      ...(sleep && { sleep }),
     },
   };
   try {

@@ -34,7 +34,7 @@ export interface SyncInput {
 /** A ref that gets an environment. */
 interface WantedRef {
   ref: GitRef;
-  decision: Pick<RuleDecision, 'environment' | 'ttlSeconds'>;
+  decision: Pick<RuleDecision, 'environment' | 'ttlSeconds' | 'sleep'>;
   /** Whether it gives contents to a fork. */
   isForkContents: boolean;
 }

@@ -149,6 +149,14 @@ export function RuleFields({
           placeholder="that of the repository"
           hint="After it the contents are deleted: 12h or 7d; 0 for never."
         />
+        <TextField
+          label="Sleeps after"
+          name="sleepAfter"
+          value={form.value.sleepAfter}
+          onInput={(sleepAfter) => change({ sleepAfter })}
+          placeholder="that of the repository"
+          hint="After this time without a visit: 30m or 4h; 0 for never."
+        />
       </Form>
     </div>
   );
