@@ -52,6 +52,7 @@ const operatorAllowedImports: Record<string, string[]> = {
   kinds: ['shared', 'source', 'services', 'images'],
   reports: ['shared', 'source', 'services', 'images', 'kinds'],
   'cluster-checks': ['shared', 'config.ts'],
+  'storage-migration': ['shared'],
   controllers: ['shared', 'source', 'services', 'images', 'kinds', 'reports', 'config.ts'],
 };
 const operatorFolders = [...Object.keys(operatorAllowedImports), 'config.ts'];

@@ -8,6 +8,7 @@ import {
   reusableEnvironmentStatusSchema,
 } from './reusable-environment.ts';
 import { REPOSITORY, repositorySpecSchema, repositoryStatusSchema } from './repository.ts';
+import { CURRENT_VERSIONS, deprecationWarning, type Versions } from './versions.ts';
 
 interface Column {
   name: string;
@@ -129,8 +130,8 @@ function jsonSchema(schema: z.ZodType, description: string): unknown {
   return structural({ ...made, description });
 }
 
-/** The CustomResourceDefinition of one kind, as JSON. */
-function customResourceDefinition(source: CrdSource): JsonSchema {
+/** The CustomResourceDefinition of one kind, as JSON. Versions need no webhook, because their schemas are equal. */
+function customResourceDefinition(source: CrdSource, versions: Versions): JsonSchema {
   const { address } = source;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -150,44 +151,53 @@ function customResourceDefinition(source: CrdSource): JsonSchema {
         shortNames: [source.shortName],
         categories: ['coppice'],
       },
-      versions: [
-        {
-          name: address.version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: source.columns,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              description: source.description,
-              required: ['spec'],
-              properties: {
-                apiVersion: { type: 'string' },
-                kind: { type: 'string' },
-                metadata: { type: 'object' },
-                spec: jsonSchema(source.spec, 'The desired state; written by users, or by the API for them.'),
-                status: jsonSchema(source.status, 'The observed state; written only by Coppice.'),
-              },
-              'x-kubernetes-validations': [
-                {
-                  rule: `self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= ${source.maxNameLength}`,
-                  message: `the name must be a DNS label of at most ${source.maxNameLength} characters, without dots`,
-                },
-              ],
-            },
-          },
+      ...(versions.served.length > 1 && { conversion: { strategy: 'None' } }),
+      versions: versions.served.map((name) => servedVersion(source, name, versions)),
+    },
+  };
+}
+
+function servedVersion(source: CrdSource, name: string, versions: Versions): JsonSchema {
+  return {
+    name,
+    served: true,
+    storage: name === versions.stored,
+    ...(versions.deprecated.includes(name) && {
+      deprecated: true,
+      deprecationWarning: deprecationWarning(name, versions),
+    }),
+    subresources: { status: {} },
+    additionalPrinterColumns: source.columns,
+    schema: {
+      openAPIV3Schema: {
+        type: 'object',
+        description: source.description,
+        required: ['spec'],
+        properties: {
+          apiVersion: { type: 'string' },
+          kind: { type: 'string' },
+          metadata: { type: 'object' },
+          spec: jsonSchema(source.spec, 'The desired state; written by users, or by the API for them.'),
+          status: jsonSchema(source.status, 'The observed state; written only by Coppice.'),
         },
-      ],
+        'x-kubernetes-validations': [
+          {
+            rule: `self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && size(self.metadata.name) <= ${source.maxNameLength}`,
+            message: `the name must be a DNS label of at most ${source.maxNameLength} characters, without dots`,
+          },
+        ],
+      },
     },
   };
 }
 
 /** Every kind's CustomResourceDefinition, by its kind and plural. */
-export function customResourceDefinitions(): { kind: string; plural: string; definition: JsonSchema }[] {
+export function customResourceDefinitions(
+  versions: Versions = CURRENT_VERSIONS,
+): { kind: string; plural: string; definition: JsonSchema }[] {
   return sources.map((source) => ({
     kind: source.address.kind,
     plural: source.address.plural,
-    definition: customResourceDefinition(source),
+    definition: customResourceDefinition(source, versions),
   }));
 }

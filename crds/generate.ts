@@ -27,7 +27,10 @@ async function keep(path: string, text: string): Promise<void> {
 
 for (const { plural, kind, definition } of customResourceDefinitions()) {
   const head = '# Generated from crds/ by `npm run generate`; do not edit.';
-  await keep(`charts/coppice/files/crds/${plural}.yaml`, `${head}\n${stringify(definition)}`);
+  await keep(
+    `charts/coppice/files/crds/${plural}.yaml`,
+    `${head}\n${stringify(definition, { aliasDuplicateObjects: false })}`,
+  );
   const page = `docs/reference/fields/${kind.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
   const options = await resolveConfig(join(root, page));
   await keep(page, await format(referencePage(definition), { ...options, parser: 'markdown' }));

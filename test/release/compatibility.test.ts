@@ -45,6 +45,14 @@ const valuesOf = (folder: string): Schema =>
   schemaSchema.parse(JSON.parse(readFileSync(join(folder, 'values.schema.json'), 'utf8')));
 
 describe.each(globSync('*.yaml', { cwd: join(chart, 'files/crds') }))('the definition %s', (name) => {
+  test('can be upgraded and rolled back: each release serves the version that the other one stores', () => {
+    const [before, now] = [last, chart].map((folder) => definition(folder, name).spec.versions);
+    const served = (versions: typeof now) => versions?.filter((one) => one.served).map((one) => one.name);
+    const stored = (versions: typeof now) => versions?.filter((one) => one.storage).map((one) => one.name);
+    expect(served(now)).toEqual(expect.arrayContaining(stored(before) ?? []));
+    expect(served(before)).toEqual(expect.arrayContaining(stored(now) ?? []));
+  });
+
   test('accepts what the last release accepted, with the same meaning', () => {
     expect(changesOf(definitionOf(last, name), definitionOf(chart, name)).broken).toEqual([]);
   });

@@ -116,6 +116,20 @@ spec:
     matchLabels: {{- include "coppice.selector" . | nindent 6 }}
 {{- end }}
 
+{{/* Whether a definition has several versions, so that objects may be stored in an earlier one; empty if not. */}}
+{{- define "coppice.hasSeveralVersions" -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" }}
+{{- if gt (len ($.Files.Get $path | fromYaml).spec.versions) 1 }}true{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Annotations of what rewrites stored objects; call with its weight. A rollback may change the stored version, too. */}}
+{{- define "coppice.migrationHook" -}}
+helm.sh/hook: post-install,post-upgrade,post-rollback
+helm.sh/hook-weight: {{ . | quote }}
+helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
 {{/* Security context that the Pod Security level `restricted` requires; call with (dict "root" $ "id" 10001). */}}
 {{- define "coppice.podSecurity" -}}
 {{- $given := .root.Values.securityContext -}}
