@@ -32,6 +32,8 @@ export interface OperatorContext {
   revisions: RevisionStore;
   /** Returns the key of hashes that are public but whose inputs are secret. */
   hashKey: () => Promise<Uint8Array>;
+  /** Returns the ID of this installation. */
+  installation: () => Promise<string>;
   config: OperatorConfig;
   secrets: OperatorSecrets;
   /** Keys that sign cookies and links of environments. */

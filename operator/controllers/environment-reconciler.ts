@@ -252,6 +252,7 @@ function createImageBuilds(context: OperatorContext, builders: BuilderPool, queu
     ...context.registries,
     imageRegistry: registry,
     access: context.access,
+    installation: context.installation,
     builders,
     queues,
     maxImageBytes: quantityValue(builder.maxImageSize),

@@ -8,6 +8,7 @@ export function createImageCollector({
   caches,
   config,
   metrics,
+  installation,
   now,
   logger,
 }: OperatorContext): ImageCollector {
@@ -31,6 +32,7 @@ export function createImageCollector({
     registry,
     found,
     observe,
+    installation,
     imageRegistry: config.registry,
     groupNames: () => caches.groups.list().map(({ metadata }) => metadata.name),
     environments: () => caches.environments.list(),

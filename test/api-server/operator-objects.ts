@@ -151,6 +151,7 @@ function ofBuild({ group, environment: namespace, store }: TestNamespaces): Kube
     noCache: false,
     builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
     cacheNamespace: () => 'g/r',
+    installation: 'i1',
     now: new Date(0),
     settings: {
       cloneImage: image,

@@ -30,6 +30,8 @@ export interface BuildJobsOptions {
   source: Source;
   imageRegistry: ImageRegistry;
   builders: Pick<BuilderPool, 'acquire' | 'isGone'>;
+  /** Returns the ID of this installation. */
+  installation: () => Promise<string>;
   settings: BuildJobSettings;
 }
 
@@ -86,6 +88,7 @@ export class BuildJobs {
       build: { environment, environmentUid, number },
     });
     const clones = await this.#clones(request, missing);
+    const installation = await this.#options.installation();
     const ownImages = imagePrefix(imageRegistry, repository);
     const untrustedImages = imagePrefix(imageRegistry, repository, false);
     const { digests } = build;
@@ -111,6 +114,7 @@ export class BuildJobs {
       // A separate cache: builds of others must not find what a fork's pull request stores.
       cacheNamespace: (included) =>
         `${repository.group}/${included ?? repository.name}${trusted ? '' : `/untrusted/${buildId}`}`,
+      installation,
       now,
       settings,
     });

@@ -86,6 +86,7 @@ function world() {
       acquire: () => Promise.resolve({ address: 'tcp://b:1', serverName: 'b', ca: '', certificate: '', key: '' }),
       isGone: () => builder.isGone,
     },
+    installation: () => Promise.resolve('i1'),
     settings: {
       cloneImage: 'coppice',
       buildctlImage: 'buildkit',

@@ -10,7 +10,7 @@ const now = new Date('2026-06-10T00:00:00Z');
 const old = '2026-06-01T00:00:00Z';
 const young = '2026-06-09T12:00:00Z';
 
-/** When Coppice built each image, by `REPOSITORY:TAG`; `''` for images of others. */
+/** When Coppice built each image, by `REPOSITORY:TAG`, and `by` which installation; `''` for images of others. */
 type Images = Record<string, string>;
 
 function collector(images: Images, options: Partial<ImageCollectorOptions> = {}, lists = true) {
@@ -30,7 +30,11 @@ function collector(images: Images, options: Partial<ImageCollectorOptions> = {},
       asked.push(`${repository}:${tag}`);
       const built = there.get(`${repository}:${tag}`);
       if (built === undefined) return Promise.resolve(undefined);
-      const annotations: Record<string, string> = built === '' ? {} : { 'dev.coppice.built': built };
+      const [time = '', by] = built.split(' by ');
+      const annotations: Record<string, string> = {
+        ...(time !== '' && { 'dev.coppice.built': time }),
+        ...(by !== undefined && { 'dev.coppice.installation': by }),
+      };
       const layers = [
         { digest: 'base', sizeBytes: 9 * 2 ** 20 },
         { digest: tag, sizeBytes: 2 ** 20 },
@@ -48,6 +52,7 @@ function collector(images: Images, options: Partial<ImageCollectorOptions> = {},
     registry,
     imageRegistry: { address: 'r:5000', layout: 'nested' },
     groupNames: () => ['acme'],
+    installation: () => Promise.resolve('i1'),
     environments: () => [],
     reusables: () => [],
     jobs: () => [],
@@ -189,6 +194,27 @@ test('requests each image once, not at every sweep', async () => {
   await made.sweep();
   await made.sweep();
   expect(asked).toEqual(['acme/shop/web:young', 'acme/shop/web:foreign']);
+});
+
+test('deletes what this installation built for groups that are gone, and checks repositories of others once', async () => {
+  let groups = ['acme'];
+  const { made, asked, left } = collector(
+    {
+      'gone/shop/web:t1': `${old} by i1`,
+      'gone/shop/web:t2': `${young} by i1`,
+      'gone/shop/api:t3': `${old} by i2`,
+      'gone/shop/job:t4': old,
+      'gone/shop/db:t5': '',
+    },
+    { groupNames: () => groups },
+  );
+  expect(await made.sweep()).toEqual(['gone/shop/web@sha256:t1']);
+  expect(left()).toEqual(['gone/shop/web:t2', 'gone/shop/api:t3', 'gone/shop/job:t4', 'gone/shop/db:t5']);
+  asked.length = 0;
+  expect(await made.sweep()).toEqual([]);
+  expect(asked).toEqual([]);
+  groups = ['acme', 'gone'];
+  expect(await made.sweep()).toEqual(['gone/shop/api@sha256:t3', 'gone/shop/job@sha256:t4']);
 });
 
 test('reports what it deleted, and the size of what it left', async () => {

@@ -4,7 +4,7 @@ import { groupOfImage, type ImageRegistry } from '../../../crds/image-name.ts';
 import type { ReusableEnvironment } from '../../../crds/reusable-environment.ts';
 import type { Job } from '../../../kubernetes/resource-type.ts';
 import { recordedReferences, RECORD_ANNOTATION } from './resolved-build.ts';
-import { BUILT_ANNOTATION } from './job-containers.ts';
+import { BUILT_ANNOTATION, INSTALLATION_ANNOTATION } from './job-containers.ts';
 import type { ImageInRegistry, RegistryClient } from '../registry/client.ts';
 import type { FoundImages } from '../registry/found-images.ts';
 
@@ -12,6 +12,8 @@ export interface ImageCollectorOptions {
   registry: Pick<RegistryClient, 'repositories' | 'tags' | 'find' | 'delete'>;
   imageRegistry: ImageRegistry;
   groupNames: () => string[];
+  /** Returns the ID of this installation. */
+  installation: () => Promise<string>;
   environments: () => Pick<Environment, 'status'>[];
   reusables: () => Pick<ReusableEnvironment, 'status'>[];
   jobs: () => Pick<Job, 'metadata'>[];
@@ -39,18 +41,21 @@ interface Known {
   layers: ImageInRegistry['layers'];
   /** Undefined if Coppice did not build it. */
   builtAt: number | undefined;
+  installation: string | undefined;
 }
 
 /**
  * Deletes unused images from Coppice's registry. An image is in use while it is named by an Environment's last or
- * deployed build, a ReusableEnvironment, or an existing build Job. Other images are deleted only if they have
- * Coppice's annotation with the build time, in repositories under Coppice's groups: a registry can hold images of
- * others too.
+ * deployed build, a ReusableEnvironment, or an existing build Job. Other images are deleted only if they have Coppice's
+ * annotation with the build time, in repositories under Coppice's groups, or if this installation built them for a group
+ * that no longer exists: a registry can hold images of others too.
  */
 export class ImageCollector {
   readonly #options: ImageCollectorOptions;
   /** By `REPOSITORY:TAG`. A tag is the hash of its input, so its image is asked for only once. */
   #known = new Map<string, Known>();
+  /** Repositories under no group in which this installation has no image: they are checked once. */
+  readonly #foreign = new Set<string>();
 
   constructor(options: ImageCollectorOptions) {
     this.#options = options;
@@ -70,11 +75,17 @@ export class ImageCollector {
     const deleted: string[] = [];
     // Most images are in use, so the names are gathered once instead of walking over every environment for each image.
     const named = new Set(this.#namedImages());
-    for (const repository of await this.#repositories()) {
+    const [installation, groups] = [await this.#options.installation(), new Set(this.#options.groupNames())];
+    for (const { repository, group } of await this.#repositories()) {
+      const isOfGroup = groups.has(group);
+      if (isOfGroup) this.#foreign.delete(repository);
+      else if (this.#foreign.has(repository)) continue;
+      let left = 0;
       for (const tag of await registry.tags(repository)) {
         const name = `${repository}:${tag}`;
         const image = this.#known.get(name) ?? knownFrom(await registry.find(repository, tag));
-        if (!image) continue;
+        if (!image || !(isOfGroup || image.installation === installation)) continue;
+        left += 1;
         if (!this.#isUnused(repository, tag, image, named)) {
           known.set(name, image);
           continue;
@@ -85,7 +96,9 @@ export class ImageCollector {
         if (!this.#isUnused(repository, tag, now, new Set(this.#namedImages()))) continue;
         await registry.delete(repository, now.digest);
         deleted.push(`${repository}@${now.digest}`);
+        left -= 1;
       }
+      if (!isOfGroup && left === 0) this.#foreign.add(repository);
     }
     this.#known = known;
     this.#options.observe(this.#stored());
@@ -100,14 +113,16 @@ export class ImageCollector {
   }
 
   /**
-   * Returns the repositories under Coppice's groups; if the registry does not list them, those that Environments
-   * reference.
+   * Returns the repositories that are named like those of a group; if the registry does not list them, those that
+   * Environments reference.
    */
-  async #repositories(): Promise<string[]> {
-    const { registry, imageRegistry, groupNames } = this.#options;
+  async #repositories(): Promise<{ repository: string; group: string }[]> {
+    const { registry, imageRegistry } = this.#options;
     const all = (await registry.repositories()) ?? this.#namedImages().map((image) => image.replace(/[@:][^/]*$/, ''));
-    const groups = new Set(groupNames());
-    return [...new Set(all)].filter((path) => groups.has(groupOfImage(imageRegistry, path) ?? ''));
+    return [...new Set(all)].flatMap((repository) => {
+      const group = groupOfImage(imageRegistry, repository);
+      return group === undefined ? [] : [{ repository, group }];
+    });
   }
 
   #isUnused(repository: string, tag: string, { digest, builtAt }: Known, named: ReadonlySet<string>): boolean {
@@ -136,5 +151,10 @@ export class ImageCollector {
 function knownFrom(image: ImageInRegistry | undefined): Known | undefined {
   if (!image) return undefined;
   const builtAt = Date.parse(image.annotations[BUILT_ANNOTATION] ?? '');
-  return { digest: image.digest, layers: image.layers, builtAt: Number.isNaN(builtAt) ? undefined : builtAt };
+  return {
+    digest: image.digest,
+    layers: image.layers,
+    builtAt: Number.isNaN(builtAt) ? undefined : builtAt,
+    installation: image.annotations[INSTALLATION_ANNOTATION],
+  };
 }

@@ -29,6 +29,9 @@ export function authorityFiles({ caCertificates }: Pick<BuildJobSettings, 'caCer
 /** Annotation of a manifest with the time when Coppice built it. An image without it is never deleted. */
 export const BUILT_ANNOTATION = 'dev.coppice.built';
 
+/** Annotation of a manifest with the ID of the installation that built it. */
+export const INSTALLATION_ANNOTATION = 'dev.coppice.installation';
+
 /**
  * Names of the containers; the prefix separates a service called `clone`, and allows service names of 63 characters.
  */
@@ -112,7 +115,7 @@ export function cloneVolumes({ included, files }: CloneInput, index: number): No
 
 /** Returns the container that builds and pushes one image after the clone; `index` is its position in the Job. */
 export function buildctlContainer({ image, reference }: ResolvedImage, index: number, input: BuildJobInput): Container {
-  const { settings, builder, cacheNamespace, noCache, now, trusted, clones } = input;
+  const { settings, builder, cacheNamespace, noCache, installation, now, trusted, clones } = input;
   const cloned = clones.findIndex(({ included }) => included === image.included);
   const path = (relative: string) => posix.join(source, relative);
   const secrets = secretFiles(image, index, input);
@@ -124,6 +127,7 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
     `registry.insecure=${settings.registryInsecure}`,
     'oci-mediatypes=true',
     `annotation.${BUILT_ANNOTATION}=${now.toISOString()}`,
+    `annotation.${INSTALLATION_ANNOTATION}=${installation}`,
   ];
   return {
     name: `${prefix}${image.service}`,

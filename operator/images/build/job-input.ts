@@ -54,6 +54,8 @@ export interface BuildJobInput {
   builder: Pick<BuilderEndpoint, 'address' | 'serverName'>;
   /** Returns the namespace within which builds of a repository share cache mounts; `included` as in CloneInput. */
   cacheNamespace: (included: string | undefined) => string;
+  /** ID of this installation, by which it recognizes its images. */
+  installation: string;
   now: Date;
   settings: BuildJobSettings;
 }

@@ -58,6 +58,7 @@ const input: BuildJobInput = {
   noCache: false,
   builder: { address: 'tcp://10.0.0.7:1234', serverName: 'group-g' },
   cacheNamespace: (included) => `g/${included ?? 'r'}`,
+  installation: 'i1',
   now: new Date('2026-01-01T00:00:00Z'),
   settings: {
     cloneImage: 'coppice:1',
@@ -267,7 +268,7 @@ test('passes the paths in the workspace to buildctl, and each argument as one wo
       '--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/r',
       '--opt=platform=linux/arm64',
       '--output=type=image,name=registry/g/r/web:t1,push=true,registry.insecure=true,oci-mediatypes=true,' +
-        'annotation.dev.coppice.built=2026-01-01T00:00:00.000Z',
+        'annotation.dev.coppice.built=2026-01-01T00:00:00.000Z,annotation.dev.coppice.installation=i1',
     ]),
   );
 });

@@ -87,8 +87,14 @@ export class RegistrySession {
     const { token, access_token: accessToken, expires_in: seconds } = tokenSchema.parse(JSON.parse(answer.body));
     const given = token ?? accessToken;
     if (given === undefined) throw new Error("the registry's token service returned no token");
+    this.#forgetExpired();
     this.#tokens.set(scope, { token: given, endsAt: Date.now() + seconds * 1000 - marginMs });
     return given;
+  }
+
+  /** Each image repository is a scope of its own. */
+  #forgetExpired(): void {
+    for (const [scope, { endsAt }] of this.#tokens) if (endsAt <= Date.now()) this.#tokens.delete(scope);
   }
 
   #basic(): string | undefined {

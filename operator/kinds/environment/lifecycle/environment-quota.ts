@@ -47,13 +47,13 @@ export class EnvironmentQuota {
       );
     }
     holders.add(name);
-    this.#waiting.get(group)?.delete(name);
+    remove(this.#waiting, group, name);
   }
 
   /** Releases the slot of an environment that has no contents and needs none. */
   free({ group, name }: ResourceId): void {
-    this.#waiting.get(group)?.delete(name);
-    this.#holders.get(group)?.delete(name);
+    remove(this.#waiting, group, name);
+    remove(this.#holders, group, name);
     this.requeueWaiting(group);
   }
 
@@ -75,6 +75,12 @@ export class EnvironmentQuota {
     const there = namespaces.flatMap(({ metadata }) => metadata.labels?.[LABELS.environment] ?? []);
     return new Set([...(this.#holders.get(group) ?? []), ...there]);
   }
+}
+
+function remove(sets: Map<string, Set<string>>, key: string, name: string): void {
+  const set = sets.get(key);
+  set?.delete(name);
+  if (set?.size === 0) sets.delete(key);
 }
 
 function entry(sets: Map<string, Set<string>>, key: string): Set<string> {
