@@ -41,7 +41,7 @@ export default {
     { ...typescript, displayName: 'end-to-end-alone', testMatch: ['<rootDir>/test/end-to-end/alone/*.test.ts'] },
     // On a cluster of two workers.
     { ...typescript, displayName: 'end-to-end-nodes', testMatch: ['<rootDir>/test/end-to-end/nodes/*.test.ts'] },
-    // On a cluster whose pods have addresses of both families.
+    // On clusters whose pods have addresses of both families, or of IPv6 only.
     {
       ...typescript,
       displayName: 'end-to-end-ip-families',

@@ -125,7 +125,8 @@ async function endToEndTests(): Promise<Outcome[]> {
           await check('a release, twice, verified and installed', 'node', 'test/release/try.ts'),
           await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
           await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
-          await check('a cluster with IPv4 and IPv6', 'node', 'test/ip-families/main.ts'),
+          await check('a cluster with IPv4 and IPv6', 'node', 'test/ip-families/main.ts', 'dual'),
+          await check('a cluster with IPv6 only', 'node', 'test/ip-families/main.ts', 'ipv6'),
           await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
           await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
         ]

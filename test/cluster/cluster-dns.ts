@@ -1,3 +1,4 @@
+import { DNS_PORT, isIpv6Only, nodeAddress } from './ipv6-only.ts';
 import { apply, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { Problem } from './problem.ts';
@@ -12,6 +13,20 @@ function withLocalhostNames(corefile: string): string {
   if (corefile.includes(rewrite)) return corefile;
   const changed = corefile.replace(/^(\.:53 \{\n)/m, `$1${rewrite}\n`);
   if (changed === corefile) throw new Problem("CoreDNS's Corefile has no server block `.:53 {` to add *.localhost to");
+  return changed;
+}
+
+/**
+ * Returns the Corefile in which other names are asked of this server by TCP, and not of the node's server, which has no
+ * IPv6 address.
+ */
+export function withUpstream(corefile: string, address: string): string {
+  const changed = corefile.replace(
+    /\bforward \. \S+ \{\n(?: *force_tcp\n)?/,
+    `forward . ${address} {\n       force_tcp\n`,
+  );
+  if (!changed.includes(`forward . ${address} `))
+    throw new Problem("CoreDNS's Corefile has no block `forward . SERVER {`");
   return changed;
 }
 
@@ -33,7 +48,10 @@ const restarted = {
 export async function answerLocalhostNames(kubectl: Kubectl): Promise<void> {
   const namespace = ['--namespace', 'kube-system'];
   const corefile = await kubectl([...namespace, 'get', 'configmap', 'coredns', '-o', 'jsonpath={.data.Corefile}']);
-  const wanted = withLocalhostNames(corefile);
+  const named = withLocalhostNames(corefile);
+  const wanted = (await isIpv6Only(kubectl))
+    ? withUpstream(named, `[${await nodeAddress(kubectl)}]:${DNS_PORT}`)
+    : named;
   if (wanted !== corefile) {
     const metadata = { name: 'coredns', namespace: 'kube-system' };
     await apply(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { Corefile: wanted } }));

@@ -8,6 +8,7 @@ import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
 import { ensureImageRegistry } from './image-registry.ts';
+import { isIpv6Only, passIpv4On } from './ipv6-only.ts';
 import {
   ensureKindCluster,
   hasNode,
@@ -152,6 +153,7 @@ const readManifest = (name: string): string => readFileSync(join(import.meta.dir
 /** Creates what Coppice's chart looks for, before the controller runs. */
 async function applyTraefikObjects(kubectl: Kubectl): Promise<void> {
   await apply(kubectl, `${readManifest('traefik-service.yaml')}---\n${traefikKinds()}`);
+  if (await isIpv6Only(kubectl)) await passIpv4On(kubectl);
 }
 
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {

@@ -12,6 +12,7 @@ import { apply, rollout, type Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
 import { Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
+import { isIpv6Only } from './ipv6-only.ts';
 import { registryNetworks } from './registry-networks.ts';
 import { MIDDLEWARE_DEFINITION } from './traefik-kinds.ts';
 import { recipeHash } from './recipe.ts';
@@ -113,13 +114,17 @@ async function upgradeRelease(
   const image = await deliver(IMAGE_SOURCE);
   const testerImage = tester === 'current' ? await deliver(testerSource) : await installedTesterImage(cluster.kubectl);
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
-  const [networks, builderNetworks, last] = await Promise.all([
+  const [networks, builderNetworks, hasIpv6Only, last] = await Promise.all([
     gitServerNetworks(cluster),
     registryNetworks(cluster),
+    cluster.isKind && isIpv6Only(cluster.kubectl),
     lastRelease(cluster),
     awaitTraefikKinds(cluster),
   ]);
-  const values = stringify(chartValues(cluster, image, testerImage, networks, builderNetworks));
+  const values = stringify({
+    ...chartValues(cluster, image, testerImage, networks, builderNetworks),
+    ...(hasIpv6Only && { egress: { ipv6: true } }),
+  });
   const version = createHash('sha256')
     .update(values)
     .update(recipeHash([chart], []))
@@ -223,7 +228,7 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
     return address === '' ? undefined : address;
   });
   const gitea = await addressOf('git', 'gitea-ssh');
-  return [ingress, ...(gitea === '' ? [] : [gitea])].map((address) => `${address}/32`);
+  return [ingress, ...(gitea === '' ? [] : [gitea])].map((address) => `${address}/${address.includes(':') ? 128 : 32}`);
 }
 
 function chartValues(

@@ -10,13 +10,17 @@ export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
   up: readonly string[];
   /** The Jest project whose tests run on the cluster. */
   project: string;
+  /** Further arguments of Jest. */
+  jest: readonly string[];
+  /** Variables for the tests. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /**
  * Starts a local cluster in a Docker Engine of its own, runs tests on it, and removes both. The engine has a network
  * namespace, so the local cluster is not affected. Throws if a test fails.
  */
-export async function testOnOwnCluster({ up, project, ...options }: OwnClusterOptions): Promise<void> {
+export async function testOnOwnCluster({ up, project, jest, env, ...options }: OwnClusterOptions): Promise<void> {
   if (!isDebianRoot()) {
     console.log('Skipped: a second Docker Engine takes Debian and root.');
     return;
@@ -29,14 +33,15 @@ export async function testOnOwnCluster({ up, project, ...options }: OwnClusterOp
       await engine.startEngine();
       const checkout = await engine.checkOut();
       await engine.run(process.execPath, ['test/cluster/up.ts', ...up], checkout);
-      const env = {
+      const variables = {
+        ...env,
         NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
         COPPICE_TEST_KUBECONFIG: '.local/kubeconfig',
         // Last, since the folder has a program called node.
         PATH: `${process.env['PATH'] ?? ''}:${PROGRAMS_FOLDER}`,
       };
-      const jest = ['--selectProjects', project, '--runInBand', ...process.argv.slice(2)];
-      await engine.run(join('node_modules', '.bin', 'jest'), jest, checkout, env);
+      const args = ['--selectProjects', project, '--runInBand', ...jest];
+      await engine.run(join('node_modules', '.bin', 'jest'), args, checkout, variables);
     },
     () => engine.remove(),
   );

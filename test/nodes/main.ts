@@ -9,5 +9,6 @@ await runMain(() =>
     addresses: ['172.31.255.5', '172.31.255.6'],
     up: ['--nodes', '3'],
     project: 'end-to-end-nodes',
+    jest: process.argv.slice(2),
   }),
 );

@@ -4,8 +4,11 @@ import { z } from 'zod';
 import { run } from '../../cluster/run.ts';
 import { NODE_CONTAINER } from '../../cluster/kind-cluster.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
-import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { fetchedBy, ofService } from '../nodes/nodes.ts';
+
+/** Families of the cluster, such as `IPv4,IPv6`; that of its Services first. */
+const families = (process.env['COPPICE_TEST_IP_FAMILIES'] ?? '').split(',');
 
 let harness: Harness;
 
@@ -47,9 +50,10 @@ function podOf(namespace: string, name: string): Promise<{ name: string; address
   });
 }
 
+const familyOf = (address: string) => (isIPv6(address) ? 'IPv6' : 'IPv4');
 const urlOf = (address: string) => `http://${isIPv6(address) ? `[${address}]` : address}:8080/`;
 
-test('isolates environments by addresses of each family, and serves their pages', async () => {
+test('isolates environments by addresses of each family, serves their pages, and wakes them', async () => {
   const url = await harness.push('shop', 'main', files);
   await harness.push('shop', 'other', files);
   const repository = await harness.addRepository('shop', url);
@@ -59,7 +63,7 @@ test('isolates environments by addresses of each family, and serves their pages'
   if (!main || !other || own === undefined || foreign === undefined) throw new Error('nothing was spawned');
 
   const [front, back, stranger] = [await podOf(own, 'front'), await podOf(own, 'back'), await podOf(foreign, 'front')];
-  expect(back.addresses.map(isIPv6).sort()).toEqual([false, true]);
+  expect(back.addresses.map(familyOf)).toEqual(families);
   for (const address of back.addresses) {
     expect(await fetchedBy(harness.kubectl, own, front.name, urlOf(address))).toBe('back');
     expect(await fetchedBy(harness.kubectl, foreign, stranger.name, urlOf(address))).toBeUndefined();
@@ -69,12 +73,17 @@ test('isolates environments by addresses of each family, and serves their pages'
   }
   await pageWith(main.weburl, 'front');
   await pageWith(other.weburl, 'front');
+
+  const [asleep = ''] = ids;
+  expect((await harness.client.send('POST', `/api/environment/${asleep}/sleep`)).status).toBe(202);
+  await harness.client.waitForEnvironment(asleep, (one) => conditionOf(one, 'Asleep')?.status === 'True', 60);
+  await pageWith(main.weburl, 'front', 60);
 }, 600_000);
 
 test('serves the API at an address of each family', async () => {
-  const families = await harness.kubectl([
+  const found = await harness.kubectl([
     ...['--namespace', 'coppice-system', 'get', 'service', 'coppice-api'],
     ...['--output', 'jsonpath={.spec.ipFamilies}'],
   ]);
-  expect((JSON.parse(families) as string[]).sort()).toEqual(['IPv4', 'IPv6']);
+  expect(JSON.parse(found)).toEqual(families);
 });
