@@ -9,7 +9,7 @@ export interface Versions {
 }
 
 /**
- * The steps from v1alpha1 to v1beta1, one in each minor version (ADR 75). An API server refuses a definition without a
+ * The steps from v1alpha1 to v1beta1, one in each minor version (ADR 77). An API server refuses a definition without a
  * version that it has stored, so a version is served one release before it is stored: helm rollback leads back by one step.
  */
 export const VERSION_STEPS = {

@@ -1,5 +1,5 @@
 // Rewrites Coppice's objects that are stored in an earlier version of their kind. The chart runs it after an upgrade to a
-// release whose definitions have several versions (ADR 75).
+// release whose definitions have several versions (ADR 77).
 import { customResourceDefinitions } from '../crds/crd.ts';
 import { API_GROUP } from '../crds/api-group.ts';
 import { ClusterClient } from '../kubernetes/client.ts';

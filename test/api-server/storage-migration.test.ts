@@ -18,7 +18,7 @@ import { migrateStorage } from '../../operator/storage-migration/migrate.ts';
 import { unpackLastChart } from '../release/last-release.ts';
 import { createNamespace, deleteNamespace, eventually, randomName, testClient, unlessNotFound } from './api-server.ts';
 
-// The way from v1alpha1 to v1beta1 (ADR 75) on an API server, with the definitions and objects of the last release. The kinds
+// The way from v1alpha1 to v1beta1 (ADR 77) on an API server, with the definitions and objects of the last release. The kinds
 // are in an API group of the test: those of a Coppice in the cluster stay as they are.
 
 interface Stored extends KubernetesObject {

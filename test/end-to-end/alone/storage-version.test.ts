@@ -18,7 +18,7 @@ import { waitFor } from '../../cluster/wait-for.ts';
 import { writeChart } from '../../release/versioned-chart.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 
-/** The next releases (ADR 75), as charts with other definitions: this release's operator and API run with each of them. */
+/** The next releases (ADR 77), as charts with other definitions: this release's operator and API run with each of them. */
 const scratch = mkdtempSync(join(tmpdir(), 'storage-version-'));
 const connection = readConnection();
 const kubectl = kubectlOf(connection);
