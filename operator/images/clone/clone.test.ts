@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +54,7 @@ function repository(name: string, entries: [mode: string, path: string, what: 'f
 const workspaceOf = (name: string) => join(folder, `${name}-workspace`);
 
 /** Starts clone.sh for a build of `ctx` with `Dockerfile`, in a process group of its own. */
-async function startClone(name: string, commit: string, config: string, at = origin) {
+async function startClone(name: string, commit: string, config: string, at = origin, contexts = ['ctx']) {
   const configFile = join(folder, `${name}.gitconfig`);
   await writeFile(configFile, config);
   const settings = {
@@ -62,7 +62,7 @@ async function startClone(name: string, commit: string, config: string, at = ori
     ports: [80],
     sshPorts: [22],
     trusted: true,
-    folders: ['ctx'],
+    folders: contexts,
     files: ['Dockerfile'],
   };
   return spawn('sh', [join(import.meta.dirname, 'clone.sh')], {
@@ -119,6 +119,24 @@ test.each([
   const { code, reported } = await clone(name, repository(name, entries), lenient);
   expect(reported).toContain('fatal: ctx passes through ctx, which is not a folder');
   expect(code).not.toBe(0);
+});
+
+test('starts no program of its own for a commit without links', async () => {
+  const programs = join(folder, 'programs');
+  await mkdir(programs);
+  await writeFile(join(programs, 'node'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const path = process.env['PATH'] ?? '';
+  process.env['PATH'] = `${programs}:${path}`;
+  try {
+    const without = repository('without', [dockerfile, ['40000', 'ctx', 'folder']]);
+    expect(await clone('without', without, config())).toMatchObject({ code: 0 });
+    const outside = repository('outside', [dockerfile, ['40000', 'ctx', 'folder']]);
+    expect(await clone('outside', outside, config(), origin, ['ctx/../..'])).toMatchObject({ code: 3 });
+    const elsewhere = repository('elsewhere', [dockerfile, ['40000', 'ctx', 'folder'], ['120000', 'other', 'link']]);
+    expect(await clone('elsewhere', elsewhere, config())).toMatchObject({ code: 3 });
+  } finally {
+    process.env['PATH'] = path;
+  }
 });
 
 test('clones a tree as old clients wrote it', async () => {

@@ -11,12 +11,13 @@ import { pushPullRequest } from '../push-pull-request.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 
 const namespace = 'coppice-builders';
-/** Two slow steps, of which only the second one depends on the repository's files. */
+/** Two slow steps, of which only the second one depends on the repository's files, and a cache mount. */
 const dockerfile = `FROM node:24-slim
 WORKDIR /app
 RUN date +%N > /made
 COPY server.mjs title.txt ./
 RUN sleep 3
+RUN --mount=type=cache,target=/counted echo >> /counted/builds && echo "builds so far: $(wc -l < /counted/builds)"
 USER node
 EXPOSE 8080
 CMD ["node", "server.mjs"]
@@ -58,7 +59,7 @@ test('builds each group in its own buildkitd, which only its certificate opens',
  */
 testsSideBySide(
   {
-    'stops an idle builder, and starts it again with its cache': stopsAndRestarts,
+    'stops an idle builder, and starts it again with its cached steps and cache mounts': stopsAndRestarts,
     'builds a pull request that may come from a fork in a builder that is deleted after the build': buildsInEphemeral,
   },
   300_000,
@@ -81,6 +82,9 @@ async function stopsAndRestarts(): Promise<void> {
   const step = (text: string) => /^#\d+/.exec(lines.find((line) => line.endsWith(text)) ?? '')?.[0] ?? 'no such step';
   expect(lines).toContain(`${step('RUN date +%N > /made')} CACHED`);
   expect(lines).not.toContain(`${step('RUN sleep 3')} CACHED`);
+  expect(lines.filter((line) => /builds so far: \d/.test(line) && !line.includes('RUN'))).toEqual([
+    expect.stringMatching(/ builds so far: 2$/),
+  ]);
   const { weburl } = await first.built(id);
   await pageWith(weburl, 'The changed shop');
 }
