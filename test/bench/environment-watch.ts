@@ -4,6 +4,7 @@ import { Informer } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { objectOf } from '../client/object-of.ts';
 import { isSettledAs } from '../end-to-end/lifecycle-conditions.ts';
 import { Problem } from '../cluster/problem.ts';
 import { environmentAt, type Target } from './bench-groups.ts';
@@ -36,6 +37,27 @@ export class EnvironmentWatch {
   /** Returns how many of these have settled in the state. */
   countAt(state: 'empty' | 'built', targets: readonly Target[]): number {
     return targets.filter((target) => isSettledAs(state, this.#informer.get(keyAt(target)))).length;
+  }
+
+  /** Resolves when an environment is in such a state. */
+  async whenState(environmentId: string, is: (state: string | undefined) => boolean, seconds: number): Promise<void> {
+    const { namespace, name } = objectOf(environmentId);
+    const isReached = (environment: Environment | undefined) => is(environment?.status?.state);
+    await this.#informer.waitFor(objectKey(namespace, name), isReached, { timeoutMs: seconds * 1000 });
+  }
+
+  /** Resolves when this build of an environment has succeeded. Throws a Problem if it failed. */
+  async buildEnded(environmentId: string, number: number, seconds: number): Promise<void> {
+    const { namespace, name } = objectOf(environmentId);
+    const buildOf = (environment: Environment | undefined) => environment?.status?.build;
+    const isOver = (environment: Environment | undefined) => {
+      const { number: current = 0, result } = buildOf(environment) ?? {};
+      return current > number || (current === number && result !== 'running');
+    };
+    const ended = await this.#informer.waitFor(objectKey(namespace, name), isOver, { timeoutMs: seconds * 1000 });
+    const { number: current, result } = buildOf(ended) ?? {};
+    if (current !== number || result !== 'succeeded')
+      throw new Problem(`build ${current} of ${environmentId} ended: ${result}`);
   }
 
   async until(target: Target, is: (environment: Environment | undefined) => boolean, seconds: number): Promise<void> {

@@ -2,6 +2,7 @@
 // --keep, the environments of scale-NUMBER and small-NUMBER are kept.
 import { parseArgs } from 'node:util';
 import { runMain } from '../cluster/progress.ts';
+import { benchApplications } from './applications.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchCli } from './cli.ts';
@@ -20,6 +21,7 @@ import { benchWebhooks } from './webhooks.ts';
 const { values, positionals } = parseArgs({ options: { keep: { type: 'boolean' } }, allowPositionals: true });
 
 const all = new Map([
+  ['applications', benchApplications],
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['cli', benchCli],

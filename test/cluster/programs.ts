@@ -29,6 +29,8 @@ interface Binary {
    * packages.
    */
   folder?: string;
+  /** The file that go writes, if it has another name than the program. */
+  output?: string;
   linkerFlags?: string;
   tags?: string[];
   /**
@@ -39,6 +41,12 @@ interface Binary {
 }
 
 const giteaSettings = `-X main.Version=${VERSIONS.gitea} -X code.gitea.io/gitea/modules/setting.StaticRootPath=/app/gitea`;
+
+/** Compose asks buildx for its version. */
+const pluginVersions = [
+  `-X github.com/docker/compose/v2/internal.Version=${VERSIONS.dockerCompose}`,
+  `-X github.com/docker/buildx/version.Version=${VERSIONS.dockerBuildx}`,
+].join(' ');
 
 const binaries = {
   /** The command line tools for scripts and their users. */
@@ -67,6 +75,19 @@ const binaries = {
   cosign: { package: 'github.com/sigstore/cosign/v3/cmd/cosign', folder: 'cosign' },
   /** Used only by `npm run scan`, where there is no other one. */
   'osv-scanner': { package: 'github.com/google/osv-scanner/v2/cmd/osv-scanner', folder: 'osv-scanner' },
+  /** Plugins of the Docker client, used only by `npm run bench -- applications`, where there are no other ones. */
+  'docker-compose': {
+    package: 'github.com/docker/compose/v2/cmd',
+    folder: 'compose',
+    output: 'cmd',
+    linkerFlags: pluginVersions,
+  },
+  'docker-buildx': {
+    package: 'github.com/docker/buildx/cmd/buildx',
+    folder: 'compose',
+    output: 'buildx',
+    linkerFlags: pluginVersions,
+  },
   /** Used only by `npm run test:full`: Kubernetes' suite for NetworkPolicies, and the program of its pods. */
   'network-policy-suite': { package: './network-policy-suite', folder: 'network-policy-conformance' },
   agnhost: { package: './agnhost', folder: 'network-policy-conformance' },
@@ -180,8 +201,9 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   });
   const built = new Set(readdirSync(scratch));
   for (const name of names) {
-    if (!built.has(name)) throw new Problem(`go built no program ${name}, only ${[...built].join(', ') || 'none'}`);
-    renameSync(join(scratch, name), programPath(name));
+    const output = (binaries[name] as Binary).output ?? name;
+    if (!built.has(output)) throw new Problem(`go built no program ${output}, only ${[...built].join(', ') || 'none'}`);
+    renameSync(join(scratch, output), programPath(name));
   }
   rmSync(scratch, { recursive: true });
 }

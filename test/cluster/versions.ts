@@ -18,6 +18,9 @@ export const VERSIONS = {
   buildkit: 'v0.33.0',
   /** The go.mod file has the same version; 1.27 is not a Go module. */
   gitea: '1.26.4',
+  /** The go.mod file of both has the same versions. */
+  dockerCompose: 'v2.40.3',
+  dockerBuildx: 'v0.29.1',
   debian: 'bookworm',
   /** Version of the npm package node-linux-<arch>, the binary that the package `node` installs. */
   node: '24.21.0',

@@ -54,6 +54,7 @@ const partWords = {
   sleep: 1870,
   housekeeping: 850,
   'next version of resources': 420,
+  'benchmarks of applications and groups': 400,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);
