@@ -77,7 +77,10 @@ export function createEndpoints(
   const endpoints = [
     ...userEndpoints,
     ...webhookRoutes(services.receiver),
-    ...groupRoutes({ directory, groups, repositories, members, caps }),
+    ...groupRoutes({
+      ...{ directory, groups, repositories, members, caps },
+      requestSync: (repository) => syncRequests.ask(repository),
+    }),
     ...groupSettingsRoutes({ directory, groups, members, variables: groupVariables, caps }),
     ...reusableRoutes({ directory, cluster }),
     ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Group } from '../../crds/group.ts';
+import type { Repository } from '../../crds/repository.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Directory } from '../auth/visibility.ts';
 import { asDeleted } from '../cluster/deletion.ts';
@@ -26,9 +27,12 @@ export interface GroupRoutesOptions {
   repositories: RepositoryService;
   members: Pick<MemberService, 'requireOwner'>;
   caps: AccountCaps;
+  /** Requests a sync of the refs of a repository. */
+  requestSync: (repository: Repository) => Promise<void>;
 }
 
-export function groupRoutes({ directory, groups, repositories, members, caps }: GroupRoutesOptions): Endpoint[] {
+export function groupRoutes(options: GroupRoutesOptions): Endpoint[] {
+  const { directory, groups, repositories, members, caps, requestSync } = options;
   const path = '/api/group/{groupID}';
   const find = (caller: Caller, { groupID }: { groupID: string }) => directory.group(caller, groupID);
   const view = (group: Group): GroupView => ({
@@ -95,6 +99,8 @@ export function groupRoutes({ directory, groups, repositories, members, caps }: 
         requireRoom('the group', 'repositories', directory.repositories(target).length);
         await groups.awaitNamespace(target);
         const added = await caps.repository(target, () => repositories.add(target, body));
+        // After the check, so that a slow list of refs does not delay the answer.
+        if (body.sync) await requestSync(added);
         return repositoryView(target, added, [], []);
       },
     }),

@@ -95,15 +95,25 @@ const name = nameField.refine((text) => repositoryResourceName(text) !== '', {
   error: 'must contain a letter or a digit',
 });
 
+/** Fields of every type. */
+const common = {
+  name,
+  sync: booleanField.default(false).meta({
+    description:
+      'Extension: whether to synchronize with the refs at once, not after an interval. A spawn of a ref that the sync ' +
+      'has given an environment creates another one, unless `ifExists` is `reuse`.',
+  }),
+};
+
 /** Body of POST /api/group/{id}. */
 export const addRepositorySchema = z.discriminatedUnion(
   'type',
   [
-    z.object({ name, type: z.literal('generic'), params: genericParameters }),
-    z.object({ name, type: z.literal('ownerhost'), params: ownerhostParameters }),
-    z.object({ name, type: z.literal('groupedhost'), params: groupedhostParameters }),
-    z.object({ name, type: z.literal('cloudorg'), params: cloudorgParameters }),
-    z.object({ name, type: z.literal('workspacehost'), params: workspacehostParameters }),
+    z.object({ ...common, type: z.literal('generic'), params: genericParameters }),
+    z.object({ ...common, type: z.literal('ownerhost'), params: ownerhostParameters }),
+    z.object({ ...common, type: z.literal('groupedhost'), params: groupedhostParameters }),
+    z.object({ ...common, type: z.literal('cloudorg'), params: cloudorgParameters }),
+    z.object({ ...common, type: z.literal('workspacehost'), params: workspacehostParameters }),
   ],
   // Reports a value that is not an object as such.
   { error: ({ input }) => (input instanceof Object ? `must be one of ${REPOSITORY_TYPES.join(', ')}` : undefined) },

@@ -15,6 +15,7 @@ const group: Group = { apiVersion: 'v', kind: 'Group', metadata: { name: 'acme' 
 const wanted = {
   name: 'My Shop',
   type: 'generic',
+  sync: false,
   params: { origin: 'https://git.example/shop.git', username: '', password: '' },
 } as const;
 const secret = { ...wanted, params: { ...wanted.params, username: 'bot', password: 'hunter2' } };
@@ -120,7 +121,7 @@ test('stores a token in the Secret under the key token', async () => {
   const { cluster, service } = setUp();
   cluster.afterCreate = readyAfterCreate(cluster);
   const params = { owner: 'acme', repo: 'shop', instanceUrl: undefined, token: 'hunter2' };
-  const { spec } = await service.add(group, { name: 'shop', type: 'ownerhost', params });
+  const { spec } = await service.add(group, { name: 'shop', type: 'ownerhost', sync: false, params });
   expect(spec).toMatchObject({ type: 'ownerhost', ownerhost: { owner: 'acme', repo: 'shop' } });
   expect(cluster.all(Secret)).toMatchObject([
     {

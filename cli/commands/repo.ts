@@ -40,7 +40,7 @@ export const add: Run = async (session, [url]) => {
   const group = required(given.text('group'), '--group');
   const name =
     given.text('name') ?? nameOf(params['origin'] ?? params['repo'] ?? params['project'] ?? params['repository']);
-  const body = { name: required(name, '--name'), type, params };
+  const body = { name: required(name, '--name'), type, params, sync: true };
   const send = () => client.send<RepositoryView>('POST', groupPath(group), { body });
   await printRepository(session, await suggesting(session, 'group', group, send));
 };

@@ -34,6 +34,16 @@ describe('a new Repository', () => {
     ]);
     expect(world.repository?.status?.url).toBe('https://git.example/shop');
     expect([world.calls.listings, world.names()]).toEqual([0, []]);
+    expect(world.condition('Synced')).toEqual([
+      'Unknown',
+      'NotSyncedYet',
+      'the refs are first synchronized at 2026-01-01T00:05:00Z, so that Environments can be applied before. To ' +
+        'synchronize them now, set the annotation coppice.dev/request-sync to a new value',
+    ]);
+    const { statusWrites } = world.calls;
+    world.now += minute;
+    await world.reconcile();
+    expect(world.calls.statusWrites).toBe(statusWrites);
   });
 
   test('is synchronized at once on request', async () => {

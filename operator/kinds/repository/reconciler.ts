@@ -20,7 +20,7 @@ import type { WebhookSetup } from '../../source/webhooks/webhook-setup.ts';
 import { readableMessage } from './capabilities.ts';
 import { sameHostRepository } from './host-repository.ts';
 import type { RepositorySync, SyncOutcome } from './repository-sync.ts';
-import { suspendedReport, syncedReport, unsyncedReport } from './sync-report.ts';
+import { awaitedReport, suspendedReport, syncedReport, unsyncedReport } from './sync-report.ts';
 
 type RepositoryStatus = NonNullable<Repository['status']>;
 
@@ -109,14 +109,23 @@ export class RepositoryReconciler {
       return {};
     }
     const waitMs = sync.waitMs(repository);
-    const isNews = checked.reports.length > 0 || hasNewInputReport(repository);
-    if (waitMs > 0 && isNews) await this.#report(repository, checked.reports, checked.fields);
+    const awaited = waitMs > 0 ? this.#awaitedReports(repository, waitMs) : [];
+    const isNews = checked.reports.length > 0 || awaited.length > 0 || hasNewInputReport(repository);
+    if (waitMs > 0 && isNews) await this.#report(repository, [...checked.reports, ...awaited], checked.fields);
     const isWebhookDue = waitMs === 0 || webhooks.isDue(repository);
     const recheckAfterMs = isWebhookDue ? await this.#ensureWebhook(repository) : Infinity;
     if (waitMs > 0) return { requeueAfterMs: Math.min(waitMs, recheckAfterMs) };
     const { reports, fields } = await this.#synchronise(repository, signal);
     await this.#report(repository, [...checked.reports, ...reports], { ...checked.fields, ...fields });
     return { requeueAfterMs: Math.max(1, Math.min(sync.waitMs(repository), recheckAfterMs)) };
+  }
+
+  /** Returns when the first sync is due, if that is not reported yet. */
+  #awaitedReports({ status }: Repository, waitMs: number): ConditionReport[] {
+    const synced = findCondition(status?.conditions, 'Synced');
+    if (synced && synced.status !== 'Unknown') return [];
+    const report = awaitedReport(this.#options.now().getTime() + waitMs);
+    return synced?.message === report.message ? [] : [report];
   }
 
   /** Synchronizes the environments. Throws the host's refusal, which makes the Repository not ready. */

@@ -1,4 +1,5 @@
 import type { ConditionReport } from '../../../crds/conditions.ts';
+import { requestAnnotation, SYNC_REQUEST } from '../../../crds/requests.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import { describeRetried } from '../../shared/conditions.ts';
 import { rejectedByKubernetes } from '../../shared/errors.ts';
@@ -79,6 +80,15 @@ export function unsyncedReport(error: unknown): ConditionReport {
   }
   const reason = error instanceof HostBusyError ? 'HostBusy' : 'HostUnreachable';
   return { type, status: 'False', reason, message: describeRetried(error) };
+}
+
+/** Returns the condition Synced before the first sync, which is due at `dueAt`, in Unix milliseconds. */
+export function awaitedReport(dueAt: number): ConditionReport {
+  const at = new Date(dueAt).toISOString().replace(/\.\d+Z$/, 'Z');
+  const message =
+    `the refs are first synchronized at ${at}, so that Environments can be applied before. To synchronize them now, ` +
+    `set the annotation ${requestAnnotation(SYNC_REQUEST)} to a new value`;
+  return { type, status: 'Unknown', reason: 'NotSyncedYet', message };
 }
 
 export function suspendedReport(): ConditionReport {

@@ -29,8 +29,8 @@ function readableEvents(before: RepositoryStatus, after: RepositoryStatus): Even
 function syncEvents(before: RepositoryStatus, after: RepositoryStatus): EventNote[] {
   const synced = findCondition(after.conditions, 'Synced');
   const was = findCondition(before.conditions, 'Synced');
-  if (!synced) return [];
-  if (synced.status !== 'True') {
+  if (!synced || synced.status === 'Unknown') return [];
+  if (synced.status === 'False') {
     const isReported = was?.status === synced.status && was.reason === synced.reason;
     return isReported
       ? []
