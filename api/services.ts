@@ -111,6 +111,7 @@ function accessServices({ config, caches, limitStores, accessCodes, ...options }
     attempts: new Attempts(config.limits.loginsPerMinute, limitStores('coppice:limit:access:')),
     keys: options.accessKeys,
     now,
+    randomBytes,
   };
 }
 

@@ -150,6 +150,16 @@ export const NOUNS: readonly Noun[] = [
         load: async () => (await accesses()).share,
       },
       {
+        usage: 'unshare [env]',
+        summary: 'end links before their time',
+        options: [
+          ['--link <link>', 'end this link, given as its address, token or id'],
+          ['--all', 'end all links; owners only'],
+        ],
+        needsServer: 'with kubectl, set spec.endedLinks of the Environment',
+        load: async () => (await accesses()).unshare,
+      },
+      {
         usage: 'overrides [env]',
         summary: 'show what differs from the repository in an environment, or change its service file',
         options: [

@@ -9,6 +9,7 @@ import { includedCommitSchema, includedRepositorySchema } from './included-repos
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
 import { overridingVariablesSchema, secretKeyRefSchema } from './variable.ts';
+import { endedLinksSchema } from './ended-links.ts';
 import { sleepSettingsSchema, sleepStatusSchema } from './sleep.ts';
 
 /** The environment states of the REST API. */
@@ -89,6 +90,7 @@ export const environmentSpecSchema = z.object({
         'Time to live of the contents in seconds, counted from when this was set or the contents were requested; unlimited when absent or 0.',
     }),
   ...accessFields("the Repository's"),
+  endedLinks: endedLinksSchema.optional(),
   overrides: overridesSchema.optional(),
   sleep: sleepSettingsSchema.optional(),
   suspend: z.boolean().optional().meta({

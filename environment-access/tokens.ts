@@ -15,7 +15,16 @@ export const grantSchema = z.discriminatedUnion('kind', [
    * The holder of a link or a header, while the account that made it sees the environment. `apiToken` identifies the API
    * token that made it (apiTokenId), which must still be valid.
    */
-  z.object({ kind: z.literal('link'), user: z.string(), account: z.string(), apiToken: z.string().optional() }),
+  z.object({
+    kind: z.literal('link'),
+    user: z.string(),
+    account: z.string(),
+    apiToken: z.string().optional(),
+    /** By which it can be ended. */
+    id: z.string().optional(),
+    /** In seconds since 1970. */
+    madeAt: z.int().optional(),
+  }),
   /** A test of the environment. */
   z.object({ kind: z.literal('test') }),
 ]);

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import type { EndedLinks } from '../../crds/ended-links.ts';
 import type { Group } from '../../crds/group.ts';
 import type { Grant } from '../../environment-access/tokens.ts';
 import { apiTokenId } from '../user-records/api-token.ts';
@@ -10,8 +11,11 @@ const ann = { name: 'user-ann', accountId: 'a1', email: 'ann@example.com', verif
 const withToken = (hash: string, expiresOn = '2030-01-01T00:00:00Z') =>
   ({ ...ann, apiTokens: [{ name: 'ci', hash, expiresOn }] }) as unknown as User;
 const [hash, otherHash] = ['a'.repeat(64), 'b'.repeat(64)];
-const targetOf = (members: string[]) =>
-  ({ group: { metadata: {}, spec: { members } } as unknown as Group }) as AccessTarget;
+const targetOf = (members: string[], endedLinks?: EndedLinks) =>
+  ({
+    group: { metadata: {}, spec: { members } } as unknown as Group,
+    environment: { spec: { endedLinks } },
+  }) as AccessTarget;
 const member: Grant = { kind: 'member', user: 'user-ann', account: 'a1', session: 's1' };
 const link: Grant = { kind: 'link', user: 'user-ann', account: 'a1' };
 const ofToken: Grant = { ...link, apiToken: apiTokenId({ hash }) };
@@ -76,4 +80,23 @@ test('asks about a login at most every 15 seconds', async () => {
   pass(1);
   await grants.isValid(member, target);
   expect(reads()).toBe(2);
+});
+
+test('ends a link that was ended, and no login', async () => {
+  const { grants } = grantsIn({ cached: ann });
+  const ended = targetOf(['ann@example.com'], {
+    before: '1970-01-01T00:01:40Z',
+    links: [{ id: 'x', until: '2030-01-01T00:00:00Z' }],
+  });
+  const links = [
+    { ...link, id: 'x', madeAt: 101 },
+    { ...link, id: 'y', madeAt: 101 },
+    { ...link, id: 'y', madeAt: 100 },
+  ];
+  expect(await Promise.all([...links, member].map((one) => grants.isValid(one, ended)))).toEqual([
+    false,
+    true,
+    false,
+    true,
+  ]);
 });

@@ -1,3 +1,4 @@
+import { hasEnded } from '../../crds/ended-links.ts';
 import type { Grant } from '../../environment-access/tokens.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { UserStore } from '../auth/user-store.ts';
@@ -36,6 +37,7 @@ export class Grants {
       case 'member':
         return (await this.#member(grant, target)) !== undefined && (await this.#isLoggedIn(grant.session));
       case 'link': {
+        if (hasEnded(grant, target.environment.spec.endedLinks)) return false;
         const user = await this.#member(grant, target);
         return user !== undefined && hasApiToken(user, grant.apiToken, this.#options.now());
       }

@@ -217,4 +217,56 @@ describe('a link', () => {
   test('is not made for a public environment', async () => {
     expect((await share().expect(409)).body).toMatchObject({ error: expect.stringContaining(`http://${host}:8080/`) });
   });
+
+  describe('that is ended', () => {
+    const end = (body: object, as = token) => send('/api/environment/acme.shop-main/share/end', body, as);
+    interface Shared {
+      url: string;
+      token: string;
+      id: string;
+    }
+    const shared = async (as = token) => (await share({ seconds: 3600 }, as).expect(200)).body as Shared;
+    const ended = () => environment()?.spec.endedLinks;
+    beforeEach(() => setAccess('members'));
+
+    test('is named by its address, its token or its ID, and listed until it would end', async () => {
+      for (const what of ['url', 'token', 'id'] as const) await end({ link: (await shared())[what] }).expect(200);
+      const until = ended()?.links?.map((one) => Date.parse(one.until) - api.now);
+      expect(until).toEqual([3600_000, 3600_000, 30 * 24 * 3600_000]);
+    });
+
+    test('by its maker, who is not an owner, leaves those of others', async () => {
+      const bob = await member('bob@example.com');
+      const [own, other] = [await shared(bob), await shared()];
+      await end({ link: other.url }, bob).expect(403);
+      await end({ link: other.id }, bob).expect(403);
+      await end({ link: own.id }, bob).expect(403);
+      await end({ link: 'x' }, bob).expect(403);
+      await end({ all: true }, bob).expect(403);
+      await end({ link: own.url }, bob).expect(200);
+      expect(ended()?.links?.map(({ id }) => id)).toEqual([own.id]);
+      await end({ link: own.url }).expect(200);
+      expect(ended()?.links).toHaveLength(1);
+    });
+
+    test('with all others leaves later ones', async () => {
+      await end({ link: (await shared()).id }).expect(200);
+      await end({ all: true }).expect(200);
+      expect(ended()).toEqual({ before: new Date(api.now).toISOString() });
+      await end({ link: (await shared()).url }).expect(200);
+      expect(ended()?.links).toHaveLength(1);
+    });
+
+    test('is not one of another environment, or none', async () => {
+      const { token: link } = await shared();
+      api.addEnvironment('acme', 'shop-other', 'shop', { webURL: 'http://other.env.localhost:8080/', state: 'built' });
+      await send('/api/environment/acme.shop-other/share/end', { link }).expect(422);
+      await end({ link: 'https://example.com/' }).expect(422);
+      await end({}).expect(422);
+      await end({ link, all: true }).expect(422);
+      const { token: stranger } = await api.login('mallory@example.com');
+      await end({ link }, stranger).expect(404);
+      expect(ended()).toBeUndefined();
+    });
+  });
 });

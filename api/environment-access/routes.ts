@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { madeAtOf } from '../../crds/ended-links.ts';
 import { ENVIRONMENT } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import type { AccessKey } from '../../environment-access/keys.ts';
 import { MAX_VALIDITY_SECONDS } from '../../environment-access/keys.ts';
-import { ACCESS_HEADER, sealAccess, type Grant } from '../../environment-access/tokens.ts';
+import { ACCESS_HEADER, openAccess, sealAccess, type Grant } from '../../environment-access/tokens.ts';
 import type { Caller } from '../auth/caller.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import { canSee, type Directory } from '../auth/visibility.ts';
@@ -14,10 +15,12 @@ import { updateChecked } from '../cluster/update-checked.ts';
 import { environmentView, environmentViewSchema, type WebAddress } from '../environments/environment-view.ts';
 import { endpoint, nothing, openEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { integerField } from '../http/parse.ts';
-import { Conflict, NotFound, Unauthorized, Unavailable } from '../shared/errors.ts';
+import { Conflict, Invalid, NotFound, Unauthorized, Unavailable } from '../shared/errors.ts';
 import { NO_SUCH_ENVIRONMENT } from '../shared/messages.ts';
+import type { RandomBytes } from '../shared/tokens.ts';
 import { apiTokenId, findApiToken } from '../user-records/api-token.ts';
 import { accessChange, changesAccess, type AccessSettings } from './access-settings.ts';
+import { allEnded, endLinksSchema, namedLink, oneEnded } from './end-links.ts';
 import type { AccessCodes } from './codes.ts';
 import type { AccessTarget, EnvironmentHosts } from './hosts.ts';
 import type { AccessPasswords } from './passwords.ts';
@@ -56,6 +59,7 @@ const sharedViewSchema = z
     url: z.string().meta({ description: 'Opens the environment in a browser.' }),
     header: z.string().meta({ description: 'Name of the header with which programs send the token.' }),
     token: z.string(),
+    id: z.string().meta({ description: 'Identifies the link to those who end it; opens nothing.' }),
     expiresAt: z.int().meta({ description: 'In Unix seconds.' }),
   })
   .meta({ id: 'SharedEnvironment', description: 'Access to one environment without a login.' });
@@ -77,12 +81,26 @@ export interface AccessRoutesOptions {
   keys: () => readonly AccessKey[];
   webAddress: WebAddress;
   now: () => number;
+  randomBytes: RandomBytes;
 }
 
 /** Returns the routes (extensions) that decide and grant access to environments. */
 export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
-  const { directory, hosts, settings, passwords, codes, sessions, attempts, members, cluster, cache, keys, now } =
-    options;
+  const {
+    directory,
+    hosts,
+    settings,
+    passwords,
+    codes,
+    sessions,
+    attempts,
+    members,
+    cluster,
+    cache,
+    keys,
+    now,
+    randomBytes,
+  } = options;
   const path = '/api/environment/{environmentID}';
   const find = (caller: Caller, { environmentID }: { environmentID: string }) =>
     directory.environment(caller, environmentID);
@@ -94,6 +112,15 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
     if (access.mode === 'public') return { redirect: hosts.urlOf(host, to) };
     const code = await codes.issue({ host, environment: environment.metadata.uid ?? '', path: to, grant }, challenge);
     return { redirect: hosts.urlOf(host, entryPath({ code })) };
+  };
+
+  /** Returns what is known about a link; only its token shows who made it. */
+  const findLink = (text: string, environment: string | undefined) => {
+    const named = namedLink(text);
+    if ('id' in named) return { id: named.id };
+    const claims = openAccess(named.token, keys(), Math.floor(now() / 1000));
+    if (claims?.grant.kind !== 'link' || claims.environment !== environment) return undefined;
+    return { id: claims.grant.id, expiresAt: claims.expiresAt, maker: claims.grant };
   };
 
   return [
@@ -183,6 +210,8 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
           kind: 'link' as const,
           ...{ user: user.name, account: user.accountId },
           ...(made && { apiToken: apiTokenId(made) }),
+          id: randomBytes(12).toString('base64url'),
+          madeAt: madeAtOf(at, environment.spec.endedLinks),
         };
         const uid = environment.metadata.uid ?? '';
         if (keys().length === 0) throw new Unavailable('links cannot be made yet, because their key is missing');
@@ -192,8 +221,45 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
           url: hosts.urlOf(host, entryPath({ token, path: body.path })),
           header: ACCESS_HEADER,
           token,
+          id: grant.id,
           expiresAt,
         };
+      },
+    }),
+    endpoint({
+      method: 'post',
+      path: `${path}/share/end`,
+      summary: 'Ends one link, or all of an environment, before their time (extension)',
+      description:
+        'Visits by these links end, too. Owners can end every link, other members those that they have made.',
+      find,
+      writes: true,
+      needs: 'operate',
+      body: endLinksSchema,
+      answer: environmentViewSchema,
+      also: {
+        403: 'The token does not permit this, or the link is not of the caller, who is not an owner.',
+        409: APPLIED_BY_OTHERS,
+      },
+      run: async ({ caller: { user }, target: { group, environment }, body: { link } }) => {
+        const ended = link === undefined ? undefined : findLink(link, environment.metadata.uid);
+        const isOwn = ended?.maker?.user === user.name && ended.maker.account === user.accountId;
+        if (!isOwn) members.requireOwner(group, user.email, 'end links of other members');
+        if (link !== undefined && ended?.id === undefined) {
+          throw new Invalid('this is not a link of the environment that can be ended by itself', {
+            details: [{ path: 'link', message: 'must be a valid link of this environment, its token, or its ID' }],
+          });
+        }
+        const { after } = await updateChecked(cluster, cache, ENVIRONMENT, environment, (current) => {
+          const at = new Date(now());
+          const endedLinks =
+            ended?.id === undefined
+              ? allEnded(at)
+              : oneEnded(current.spec.endedLinks ?? {}, ended.id, ended.expiresAt, at);
+          requireNotApplied(current, { endedLinks });
+          return { spec: { endedLinks } };
+        });
+        return environmentView(group, after, options.webAddress);
       },
     }),
   ];

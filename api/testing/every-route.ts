@@ -91,6 +91,7 @@ export const ROUTES: Route[] = [
   { method: 'post', path: '/api/environment/acme.shop-main/access', body: { access: 'members' }, status: 200 },
   // It has no web address.
   { method: 'post', path: '/api/environment/acme.shop-main/share', status: 409 },
+  { method: 'post', path: '/api/environment/acme.shop-main/share/end', body: { all: true }, status: 200 },
   { method: 'post', path: '/api/access/login', body: VISIT_BODY, status: 200 },
   // Nothing is deployed.
   { method: 'post', path: '/api/environment/acme.shop-main/sleep', status: 409 },
@@ -137,6 +138,7 @@ export const OPERATED = [
   'post /api/environment/acme.shop-main/wake',
   'post /api/environment/acme.shop-main/tests',
   'post /api/environment/acme.shop-main/share',
+  'post /api/environment/acme.shop-main/share/end',
   'delete /api/repository/acme.shop/reusable/base',
 ];
 

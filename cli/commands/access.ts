@@ -47,6 +47,18 @@ async function readPassword({ io }: Session): Promise<string> {
   return password;
 }
 
+/** Ends one link, or all of an environment. */
+export const unshare: Run = async (session, [name]) => {
+  const { client, io, given } = session;
+  const [link, isAll] = [given.text('link'), given.flag('all')];
+  if ((link !== undefined) === isAll) throw usageError('say which links end: --link LINK, or --all');
+  const id = await environmentId(session, name);
+  const body = isAll ? { all: true } : { link };
+  const send = () => client.send<EnvironmentView>('POST', `${environmentPath(id)}/share/end`, { body });
+  await suggesting(session, 'environment', id, send);
+  note(io, isAll ? `${id}: all links have ended` : `${id}: the link has ended`);
+};
+
 /** Prints a link, or a token for programs. */
 export const share: Run = async (session, [name]) => {
   const { client, io, given, format } = session;

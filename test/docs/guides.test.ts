@@ -48,6 +48,7 @@ const partWords = {
   'features by caller': 350,
   'access to environments': 1241,
   'access with nginx and Gateways': 420,
+  'ending links': 170,
   'shells and forwarded ports': 1250,
   'several repositories': 951,
   'overrides of environments': 900,

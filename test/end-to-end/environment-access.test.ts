@@ -253,7 +253,12 @@ describe('in a browser', () => {
     await panel.getByRole('button', { name: 'Make a link' }).click();
     const link = panel.getByText(`${weburl}.coppice/access?token=`);
     await link.waitFor();
-    expect((await send((await link.textContent()) ?? '')).headers.location).toBe(weburl);
+    const address = (await link.textContent()) ?? '';
+    expect((await send(address)).headers.location).toBe(weburl);
+    await panel.getByLabel('End a link').fill(address);
+    await panel.getByRole('button', { name: 'End this link' }).click();
+    await panel.getByText('The link has ended.').first().waitFor();
+    await waitFor('the link to end', 10, async () => ((await send(address)).status === 403 ? true : undefined));
     await panel.getByRole('combobox', { name: 'Who can open the addresses' }).selectOption('password');
     expect(await axeViolations(panel)).toEqual([]);
     await panel.getByLabel('Password for visitors').fill('a password from the panel');
@@ -278,6 +283,25 @@ describe('in a browser', () => {
     );
     await visitor.page.goto(`${weburl}page`);
     expect(new URL(visitor.page.url()).origin).toBe(harness.connection.apiUrl);
+    await visitor.context.close();
+  }, 60_000);
+
+  test('a link ends alone, and with all others, also where it has opened the environment', async () => {
+    const end = (body: object) => harness.client.call(z.unknown(), 'POST', `/api/environment/${id}/share/end`, body);
+    const statusOf = async (token: string) => (await send(weburl, { headers: { [header]: token } })).status;
+    const isEnded = (token: string) => async () => ((await statusOf(token)) === 401 ? true : undefined);
+    const [one, other] = [await share({ path: '/page' }), await share()];
+    const visitor = await visitorAt(one.url);
+    await visitor.page.getByRole('heading', { name: 'Open all day' }).waitFor();
+    await end({ link: one.url });
+    await waitFor('the link to end', 10, isEnded(one.token));
+    await visitor.page.goto(`${weburl}page`);
+    expect(new URL(visitor.page.url()).origin).toBe(harness.connection.apiUrl);
+    expect((await send(one.url)).status).toBe(403);
+    expect(await statusOf(other.token)).toBe(200);
+    await end({ all: true });
+    await waitFor('all links to end', 10, isEnded(other.token));
+    expect(await statusOf((await share()).token)).toBe(200);
     await visitor.context.close();
   }, 60_000);
 

@@ -5,7 +5,8 @@ import { environmentPath } from '../../api/paths.ts';
 import type { EnvironmentView, SharedView } from '../../api/types.ts';
 import { ACCESS_TEXTS, AccessForm } from '../../components/access-form.tsx';
 import { Command } from '../../components/copy.tsx';
-import { Form, SelectField } from '../../components/form.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
+import { Form, SelectField, TextField } from '../../components/form.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
@@ -42,8 +43,56 @@ export function EnvironmentAccess({ environment, ofRepository }: EnvironmentAcce
         fallback={`As in the repository${inherited === undefined ? '' : `: ${ACCESS_TEXTS[inherited].toLowerCase()}`}`}
         save={save}
       />
-      {access !== 'public' && environment.weburl !== undefined && <Share id={id} />}
+      {access !== 'public' && environment.weburl !== undefined && (
+        <>
+          <Share id={id} />
+          <EndLinks id={id} />
+        </>
+      )}
     </section>
+  );
+}
+
+/** Ends links before their time. The API checks who made the link, or owns the group. */
+function EndLinks({ id }: { id: string }): JSX.Element {
+  const link = useSignal('');
+  const path = `${environmentPath(id)}/share/end`;
+  const one = useAction(async () => {
+    await send('POST', path, { body: { link: link.value.trim() } });
+    link.value = '';
+    notify('The link has ended.');
+  });
+  const all = useAction(async () => {
+    await send('POST', path, { body: { all: true } });
+    notify('All links have ended.');
+  });
+  const endAll = () => {
+    if (confirm('End all links to this environment? Whoever uses one loses access at once.')) all.run();
+  };
+  return (
+    <>
+      <Form
+        action={one}
+        verb="End this link"
+        label="End links"
+        isDisabled={link.value.trim() === ''}
+        more={
+          <button type="button" class="ghost" disabled={all.isPending.value} onClick={endAll}>
+            End all links
+          </button>
+        }
+      >
+        <TextField
+          label="End a link"
+          name="link"
+          value={link.value}
+          onInput={(value) => (link.value = value)}
+          placeholder="paste the link"
+          hint="Owners of the group can end every link, you those that you have made."
+        />
+      </Form>
+      <ErrorNote error={all.error.value} />
+    </>
   );
 }
 
