@@ -125,7 +125,9 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
     `name=${reference}`,
     'push=true',
     `registry.insecure=${settings.registryInsecure}`,
+    // Takes a fifth of the processor time of gzip, and less than half when a node unpacks it; only OCI media types permit it.
     'oci-mediatypes=true',
+    'compression=zstd',
     `annotation.${BUILT_ANNOTATION}=${now.toISOString()}`,
     `annotation.${INSTALLATION_ANNOTATION}=${installation}`,
   ];
