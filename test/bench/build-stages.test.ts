@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { pullSeconds, shortStagesOf, stageFigures, stagesOf } from './build-stages.ts';
+import { pullSeconds, pushStagesOf, shortStagesOf, stageFigures, stagesOf } from './build-stages.ts';
 
 const base = Date.parse('2026-01-01T00:00:00Z');
 const at = (seconds: number) => new Date(base + seconds * 1000).toISOString();
@@ -35,6 +35,13 @@ test('returns fewer stages for a commit that was built before', () => {
   const short = log.filter((message) => !('stage' in message) || message.stage === 'coppice');
   const stages = shortStagesOf(short, asked);
   expect(Object.values(stages).map((seconds) => Math.round(seconds * 10))).toEqual([1, 1, 3, 1, 59, 4, 7, 10]);
+});
+
+test('splits the time of a push, whose environment exists', () => {
+  const stages = pushStagesOf(log, { sent: base, taken: base + 100, answered: base + 7500, pulledSeconds: 0.4 });
+  const expected = [0.1, 0.4, 1, 0.2, 0.5, 3, 0.7, 0.5, 0.4, 0.7];
+  expect(Object.keys(stages)).toHaveLength(expected.length);
+  expected.forEach((value, index) => expect(Object.values(stages)[index]).toBeCloseTo(value, 6));
 });
 
 test('reports a log without an expected line', () => {

@@ -38,20 +38,8 @@ export interface Asked {
 
 /** Returns the stages from the build's log; throws if a line is missing that starts or ends one. */
 export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answered, pulledSeconds }: Asked): Stages {
-  const clone = reporting(log, 'clone');
-  const marks = [
-    asked,
-    moments.namespace,
-    moments.isolated,
-    moments.service,
-    timeOf(reporting(log, 'coppice')[0], 'a first line'),
-    timeOf(clone[0], 'a clone'),
-    timeOf(clone.at(-1), 'a clone'),
-    timeOf(reporting(log, 'build', byBuildctl)[0], 'a build'),
-    timeOf(reporting(log, 'build', /exporting to image/)[0], 'an export'),
-    timeOf(reporting(log, 'build', PUSHED).at(-1), 'a push'),
-    timeOf(reporting(log, 'coppice', imagesReady)[0], 'images'),
-  ];
+  const built = buildMarks(log);
+  const marks = [asked, moments.namespace, moments.isolated, moments.service, ...built];
   const ended = timeOf(
     log.find((message) => 'end' in message),
     'an end',
@@ -65,6 +53,55 @@ export function stagesOf(log: readonly BuildLogMessage[], { asked, moments, answ
     (answered - ended) / 1000,
   ];
   return Object.fromEntries(stageNames.map((stage, index) => [stage, seconds[index]])) as Stages;
+}
+
+/** When the stages of an image's build start, and the last one ends, in Unix milliseconds. */
+function buildMarks(log: readonly BuildLogMessage[]): number[] {
+  const clone = reporting(log, 'clone');
+  return [
+    timeOf(reporting(log, 'coppice')[0], 'a first line'),
+    timeOf(clone[0], 'a clone'),
+    timeOf(clone.at(-1), 'a clone'),
+    timeOf(reporting(log, 'build', byBuildctl)[0], 'a build'),
+    timeOf(reporting(log, 'build', /exporting to image/)[0], 'an export'),
+    timeOf(reporting(log, 'build', PUSHED).at(-1), 'a push'),
+    timeOf(reporting(log, 'coppice', imagesReady)[0], 'images'),
+  ];
+}
+
+/** Times of a push that the log does not contain, in Unix milliseconds. */
+export interface Pushed {
+  /** When the delivery was sent, and when it was answered. */
+  sent: number;
+  taken: number;
+  answered: number;
+  pulledSeconds: number;
+}
+
+const pushStageNames = [
+  'delivery answered',
+  'refs listed, commit read',
+  ...stageNames.slice(
+    stageNames.indexOf('build requested → clone starts'),
+    stageNames.indexOf('image pull by the node'),
+  ),
+  'image pull by the node',
+  'rollout and request without the pull',
+];
+
+/** Returns the stages from a delivery to the page of an environment that runs the commit before. */
+export function pushStagesOf(
+  log: readonly BuildLogMessage[],
+  { sent, taken, answered, pulledSeconds }: Pushed,
+): Record<string, number> {
+  const marks = [sent, taken, ...buildMarks(log)];
+  const ready = marks.at(-1) ?? Number.NaN;
+  const seconds = [
+    ...marks.slice(1).map((mark, index) => (mark - (marks[index] ?? Number.NaN)) / 1000),
+    pulledSeconds,
+    (answered - ready) / 1000 - pulledSeconds,
+  ];
+  return Object.fromEntries(pushStageNames.map((stage, index) => [stage, seconds[index] ?? Number.NaN]));
 }
 
 /**

@@ -11,6 +11,7 @@ import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
 import { benchPanel, benchPanelChanges } from './panel.ts';
+import { benchPush } from './push.ts';
 import { REPORTS } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
@@ -30,6 +31,7 @@ const all = new Map([
   ['one-service', benchOneService],
   ['panel', benchPanel],
   ['panel-changes', benchPanelChanges],
+  ['push', benchPush],
   ['reusable', benchReusable],
   ['scale-100', benchScale(100, values)],
   ['webhooks', benchWebhooks],

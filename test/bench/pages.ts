@@ -19,6 +19,12 @@ export const PERFORMANCE: MeasurementsPage = {
       rows: 'figures',
     },
     {
+      title: 'From push to page',
+      text: 'A push to the branch of a running environment, with the Dockerfile of the builds above.',
+      parts: { push: 'a push' },
+      rows: 'figures',
+    },
+    {
       title: 'Applications',
       text:
         'From the delivery of a push, or a request, to the page of an application with dependencies, beside Docker Compose ' +
