@@ -40,6 +40,11 @@ export function workflowProblems(text: string, workflow: Workflow, repository: R
     .map((line) => `${line.trim()}: name the commit, and its version in a comment`);
   for (const [name, job] of Object.entries(workflow.jobs)) {
     for (const step of job.steps) problems.push(...stepProblems(step, repository).map((one) => `${name}: ${one}`));
+    const installs = job.steps.findIndex((step) => 'run' in step && step.run === 'sh test/install-dependencies');
+    const reads = job.steps.findIndex((step) => 'run' in step && JSON.stringify(step).includes('${{ secrets.'));
+    if (reads >= 0 && (installs < 0 || installs > reads)) {
+      problems.push(`${name}: reads secrets before \`sh test/install-dependencies\`, so that scripts of packages can`);
+    }
     const isOpen = 'pull_request' in workflow.on;
     const writes = Object.entries(job.permissions).filter(([, level]) => level === 'write');
     if (writes.length > 0 && job.environment === undefined) {

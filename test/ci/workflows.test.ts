@@ -96,8 +96,15 @@ describe('reports', () => {
     ['an injection', withStep('- run: echo "${{ github.head_ref }}"'), /an expression in a script/],
     [
       'secrets for strangers',
-      withStep('- run: npm test\n  env: { KEY: "${{ secrets.KEY }}" }'),
+      withStep('- run: sh test/install-dependencies\n- run: npm test\n  env: { KEY: "${{ secrets.KEY }}" }'),
       /neither write nor read/,
+    ],
+    [
+      'secrets that scripts of packages can read',
+      minimal
+        .replace('pull_request', 'merge_group')
+        .concat('      - run: npm test\n        env: { KEY: "${{ secrets.KEY }}" }\n'),
+      /before `sh test\/install-dependencies`/,
     ],
     [
       'unguarded writes',

@@ -23,7 +23,7 @@ export interface BuilderOptions {
   platforms: readonly string[];
   /** Replaces the base image of the Dockerfiles. */
   nodeImage?: string | undefined;
-  /** Where the base image may need a login, or plain HTTP. */
+  /** Where the release is pushed. Only a base image from there needs its login: steps of a build could read it. */
   registry?: Destination | undefined;
 }
 
@@ -82,15 +82,26 @@ function buildArguments({ name, dockerfile }: ImageBuild, options: BuilderOption
   ];
 }
 
-async function startBuildKit(container: string, { source, registry }: BuilderOptions, scratch: string): Promise<void> {
+/**
+ * Returns the configuration of BuildKit. A line "# syntax=" in a Dockerfile fails, instead of running a program that the
+ * provenance does not name.
+ */
+export function buildKitSettings({ nodeImage, registry }: Pick<BuilderOptions, 'nodeImage' | 'registry'>) {
+  const base = registry !== undefined && nodeImage?.startsWith(`${registry.host}/`) === true ? registry : undefined;
+  const plain = base?.insecure === true ? `[registry."${base.host}"]\n  http = true\n  insecure = true\n` : '';
+  const { username = '', password = '' } = base?.credentials ?? {};
+  const auth = Buffer.from(`${username}:${password}`).toString('base64');
+  const auths = base?.credentials ? { [base.host]: { auth } } : {};
+  return { toml: `[frontend."gateway.v0"]\n  enabled = false\n${plain}`, login: { auths } };
+}
+
+async function startBuildKit(container: string, options: BuilderOptions, scratch: string): Promise<void> {
+  const { source } = options;
   const settings = join(scratch, 'buildkit');
   mkdirSync(join(settings, 'docker'), { recursive: true });
-  const plain = registry?.insecure === true ? `[registry."${registry.host}"]\n  http = true\n  insecure = true\n` : '';
-  writeFileSync(join(settings, 'buildkitd.toml'), plain);
-  const { username, password } = registry?.credentials ?? {};
-  const auth = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');
-  const auths = registry && username !== undefined ? { [registry.host]: { auth } } : {};
-  writeFileSync(join(settings, 'docker/config.json'), JSON.stringify({ auths }));
+  const { toml, login } = buildKitSettings(options);
+  writeFileSync(join(settings, 'buildkitd.toml'), toml);
+  writeFileSync(join(settings, 'docker/config.json'), JSON.stringify(login), { mode: 0o600 });
   await run('docker', [
     ...['create', '--name', container, '--network', 'host'],
     // What rootless BuildKit needs: user namespaces, and a mounted /proc.

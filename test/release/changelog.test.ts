@@ -27,6 +27,10 @@ describe('reports', () => {
     ['an empty kind', page(`${unreleased}\n\n### Added`, first), /at least one item/],
     ['text instead of a list', page(`${unreleased}\n\n### Added\n\nA.`, first), /must be a list/],
     ['text outside of a kind', page(`${unreleased}\n\nA.`, first), /text before/],
+    ['a table in a change', page(`${unreleased}\n\n### Added\n\n- A.\n  | name | digest |`, first), /a table/],
+    ['a heading in a change', page(`${unreleased}\n\n### Added\n\n- A.\n  ## Images`, first), /a heading/],
+    ['HTML in a change', page(`${unreleased}\n\n### Added\n\n- A <img src=x>.`, first), /HTML/],
+    ['an invisible character', page(`${unreleased}\n\n### Added\n\n- A\u202eB.`, first), /invisible/],
     ['an empty release', page(unreleased, '## [0.1.0] - 2026-01-02'), /must list its changes/],
     ['releases in another order', page(unreleased, first, first.replace('0.1.0', '0.10.0')), /must be above/],
     [

@@ -21,6 +21,9 @@ export interface Changelog {
 const versionPattern = /^(\d+)\.(\d+)\.(\d+)$/;
 const headingPattern = /^\[(\d+\.\d+\.\d+)\] - (\d{4}-\d{2}-\d{2})$/;
 
+/** What would look in the notes of a release like something else than a change. */
+const disguised = /^(- | {2})\s*(#|\||```)|<[a-z!/]|[\p{Cc}\p{Bidi_Control}\u200b]/iu;
+
 /** Compares versions of three numbers. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => versionPattern.exec(version)?.slice(1).map(Number));
@@ -44,6 +47,9 @@ function changeProblems(heading: string, notes: string): string[] {
   for (const [index, part] of parts.entries()) {
     const lines = part.split('\n').slice(1);
     const isList = lines.every((line) => line === '' || /^(- | {2}\S)/.test(line));
+    if (lines.some((line) => disguised.test(line.replaceAll(/`[^`]*`/g, '')))) {
+      problems.push(`${heading}: "${names[index]}" has a heading, a table, HTML or invisible characters`);
+    }
     if (!isList || !lines.some((line) => line.startsWith('- '))) {
       problems.push(`${heading}: "${names[index]}" must be a list with at least one item`);
     }

@@ -24,10 +24,11 @@ import { Cosign, cosignProgram, temporaryKey } from './cosign.ts';
 import { installedPackages } from './debian-packages.ts';
 import { imageSbom } from './image-sbom.ts';
 import { fileIn, imageIn, platformsOf } from './oci-layout.ts';
-import { OciRegistry, sha256 } from './oci-registry.ts';
+import { MEDIA_TYPES, OciRegistry, sha256 } from './oci-registry.ts';
 import { readOptions, repositoryOf, type ReleaseOptions } from './options.ts';
 import { provenance, type Material } from './provenance.ts';
 import { releaseNotes, type Published } from './release-notes.ts';
+import { takeSecrets, type ReleaseSecrets } from './secrets.ts';
 import { exportSources, requireTag, type Sources } from './sources.ts';
 import { versionsIn } from './versioned-files.ts';
 
@@ -160,6 +161,19 @@ function writeChecksums(out: string): string {
   return file;
 }
 
+/** Throws a Problem if the registry has another artefact of the version: what was released does not change. */
+async function requireNew(
+  registry: OciRegistry,
+  repository: string,
+  digest: string,
+  { version, isDryRun }: ReleaseOptions,
+): Promise<void> {
+  const released = isDryRun ? undefined : await registry.digestOf(repository, version);
+  if (released !== undefined && released !== digest) {
+    throw new Problem(`${repository}:${version} is released already, as ${released}. Release another version.`);
+  }
+}
+
 /** Pushes images and chart, signs them, and attaches their attestations. */
 async function publish(release: Release, cosign: Cosign, sboms: ReadonlyMap<string, ReadonlyMap<string, string>>) {
   const { options, layouts, source, progress, scratch } = release;
@@ -178,8 +192,10 @@ async function publish(release: Release, cosign: Cosign, sboms: ReadonlyMap<stri
       const layout = join(layouts, name);
       const repository = repositoryOf(destination, name);
       const image = imageIn(layout);
+      await requireNew(registry, repository, image.digest, options);
       detail('pushing');
-      const digest = await registry.pushFromLayout(layout, image, repository, options.version);
+      const { digest } = image;
+      await registry.pushFromLayout(layout, image, repository, digest);
       detail('signing');
       await cosign.sign(`${fullName(repository)}@${digest}`);
       await attestProvenance(name, dockerfile, `${fullName(repository)}@${digest}`);
@@ -187,6 +203,8 @@ async function publish(release: Release, cosign: Cosign, sboms: ReadonlyMap<stri
         const sbom = sboms.get(name)?.get(platform);
         if (sbom !== undefined) await cosign.attest(`${fullName(repository)}@${manifest.digest}`, 'cyclonedx', sbom);
       }
+      // The tag comes last: whoever gets it finds the signatures.
+      await registry.pushFromLayout(layout, image, repository, options.version);
       published.push({ name: fullName(repository), digest });
     });
   }
@@ -202,28 +220,31 @@ async function publish(release: Release, cosign: Cosign, sboms: ReadonlyMap<stri
       archive,
       readFileSync(join(source, 'charts/coppice/Chart.yaml'), 'utf8'),
     );
+    await requireNew(registry, repository, `sha256:${sha256(manifest)}`, options);
     for (const bytes of [config, archive]) {
       await registry.pushBlob(repository, `sha256:${sha256(bytes)}`, new Blob([new Uint8Array(bytes)]));
     }
-    const mediaType = 'application/vnd.oci.image.manifest.v1+json';
-    const digest = await registry.pushManifest(repository, options.version, mediaType, manifest);
+    const digest = `sha256:${sha256(manifest)}`;
+    await registry.pushManifest(repository, digest, MEDIA_TYPES.manifest, manifest);
     const reference = `${fullName(repository)}@${digest}`;
     await cosign.sign(reference);
     await attestProvenance('chart', 'charts/coppice', reference);
+    await registry.pushManifest(repository, options.version, MEDIA_TYPES.manifest, manifest);
     published.push({ name: `oci://${fullName(repository)}`, digest });
   });
   return published;
 }
 
-async function signingKey(program: string, scratch: string, isDryRun: boolean) {
-  const { COSIGN_PRIVATE_KEY: pem = '', COSIGN_PASSWORD: password = '' } = process.env;
+async function signingKey(program: string, scratch: string, isDryRun: boolean, secrets: ReleaseSecrets) {
+  const { COSIGN_PRIVATE_KEY: pem = '', COSIGN_PASSWORD: password = '' } = secrets;
   if (pem !== '') return { pem, password };
   if (isDryRun) return temporaryKey(program, join(scratch, 'key'));
   throw new Problem('A release needs the key that signs it, in COSIGN_PRIVATE_KEY and COSIGN_PASSWORD.');
 }
 
 await runMain(async () => {
-  const options = readOptions(process.argv.slice(2), process.env);
+  const secrets = takeSecrets(process.env);
+  const options = readOptions(process.argv.slice(2), secrets);
   const progress = startProgress();
   const scratch = mkdtempSync(join(tmpdir(), 'coppice-release-'));
   try {
@@ -250,7 +271,7 @@ await runMain(async () => {
       program,
       folder: join(scratch, 'cosign'),
       registry: options.registry,
-      key: await signingKey(program, scratch, options.isDryRun),
+      key: await signingKey(program, scratch, options.isDryRun, secrets),
     });
     await buildImages(images, release.layouts, { ...options, ...sources, source }, progress);
     const sboms = new Map<string, Map<string, string>>();

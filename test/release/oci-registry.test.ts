@@ -14,6 +14,8 @@ let server: Server;
 let host: string;
 let stored: Map<string, Buffer>;
 let tokens: number;
+/** Address of another server, where uploads go; '' for none. */
+let elsewhere: string;
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
@@ -35,6 +37,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.headers.authorization !== `Bearer repository:${repository}:pull,push`) {
     return void end(401, { 'www-authenticate': `Bearer realm="http://${host}/token",service="test"` });
   }
+  if (request.method === 'POST' && elsewhere !== '') return void end(202, { location: `${elsewhere}/upload` });
   if (request.method === 'POST') return void end(202, { location: `/v2/${repository}/blobs/uploads/1?state=x` });
   if (request.method === 'PUT') {
     const digest = url.searchParams.get('digest');
@@ -52,6 +55,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'layout-'));
   stored = new Map();
   tokens = 0;
+  elsewhere = '';
   server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -104,6 +108,21 @@ test('pushes an image with everything below it, once, with a token for its repos
 test('reports a refused login', async () => {
   const registry = new OciRegistry({ host, insecure: true, credentials: { ...credentials, password: 'other' } });
   await expect(registry.digestOf('acme/coppice', '1.2.3')).rejects.toThrow('token server answers 401');
+});
+
+test('sends its login to no other host', async () => {
+  const seen: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    seen.push(request.headers.authorization);
+    request.resume().on('end', () => response.writeHead(201).end());
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const address = other.address();
+  elsewhere = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : ''}`;
+  const registry = new OciRegistry({ host, insecure: true, credentials });
+  await registry.pushBlob('acme/coppice', `sha256:${sha256('x')}`, new Blob(['x']));
+  expect(seen).toEqual([undefined]);
+  other.close();
 });
 
 test('finds the platforms of an image, and files in their layers', async () => {

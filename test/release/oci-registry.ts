@@ -78,7 +78,9 @@ export class OciRegistry {
     path: string | URL,
     { accepted, headers = {}, body }: { accepted: number[]; headers?: Record<string, string>; body?: Blob | string },
   ): Promise<Response> {
-    const url = typeof path === 'string' ? this.#url(repository, path) : path;
+    const url = new URL(typeof path === 'string' ? this.#url(repository, path) : path);
+    // A registry may store uploads at another host, which must not learn the login.
+    const isOwn = url.origin === new URL(this.#url(repository, '')).origin;
     const attempt = (authorization: string | undefined) =>
       fetch(url, {
         method,
@@ -86,9 +88,9 @@ export class OciRegistry {
         signal: AbortSignal.timeout(timeoutMs),
         ...(body !== undefined && { body }),
       });
-    let answer = await attempt(this.#tokens.get(repository) ?? this.#basic());
+    let answer = await attempt(isOwn ? (this.#tokens.get(repository) ?? this.#basic()) : undefined);
     const challenge = answer.headers.get('www-authenticate') ?? '';
-    if (answer.status === 401 && challenge.startsWith('Bearer ')) {
+    if (isOwn && answer.status === 401 && challenge.startsWith('Bearer ')) {
       this.#tokens.set(repository, `Bearer ${await this.#token(challenge, repository)}`);
       answer = await attempt(this.#tokens.get(repository));
     }
@@ -106,6 +108,11 @@ export class OciRegistry {
   async #token(challenge: string, repository: string): Promise<string> {
     const fields = new Map([...challenge.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = '', value = '']) => [key, value]));
     const url = new URL(fields.get('realm') ?? '');
+    if (!this.#options.insecure && url.protocol !== 'https:') {
+      throw new Error(
+        `the registry's token server has the address ${url.origin}, which would send the login in plain text`,
+      );
+    }
     const service = fields.get('service');
     if (service !== undefined) url.searchParams.set('service', service);
     url.searchParams.set('scope', `repository:${repository}:pull,push`);

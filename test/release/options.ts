@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Problem } from '../cluster/problem.ts';
+import type { ReleaseSecrets } from './secrets.ts';
 
 /** Where images and chart are pushed. */
 export interface Destination {
@@ -24,7 +25,7 @@ const usage =
   'npm run release -- VERSION [--dry-run] [--registry HOST[/PATH]] [--plain-http] [--platforms linux/amd64,linux/arm64] [--node-image NAME@sha256:…] [--out FOLDER]';
 
 /** Reads the arguments; the login at the registry is in REGISTRY_USERNAME and REGISTRY_PASSWORD. */
-export function readOptions(args: readonly string[], environment: NodeJS.ProcessEnv): ReleaseOptions {
+export function readOptions(args: readonly string[], secrets: ReleaseSecrets): ReleaseOptions {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -38,8 +39,7 @@ export function readOptions(args: readonly string[], environment: NodeJS.Process
     },
   });
   const [version = '', ...rest] = positionals;
-  if (!/^\d+\.\d+\.\d+$/.test(version) || rest.length > 0)
-    throw new Problem(`Name one version of three numbers:\n${usage}`);
+  if (!isVersion(version) || rest.length > 0) throw new Problem(`Name one version of three numbers:\n${usage}`);
   const platforms = values.platforms.split(',');
   const unknown = platforms.filter((platform) => !/^linux\/(amd64|arm64)$/.test(platform));
   if (unknown.length > 0) throw new Problem(`${unknown.join(', ')}: only linux/amd64 and linux/arm64 are built.`);
@@ -54,23 +54,27 @@ export function readOptions(args: readonly string[], environment: NodeJS.Process
     platforms,
     nodeImage,
     out: values.out,
-    registry:
-      values.registry === undefined ? undefined : destination(values.registry, values['plain-http'], environment),
+    registry: values.registry === undefined ? undefined : destination(values.registry, values['plain-http'], secrets),
   };
 }
 
-function destination(name: string, insecure: boolean, environment: NodeJS.ProcessEnv): Destination {
-  if (!/^[a-z0-9.-]+(:\d+)?(\/[a-z0-9._-]+)*$/.test(name)) {
+function destination(name: string, insecure: boolean, secrets: ReleaseSecrets): Destination {
+  if (!/^[a-z0-9][a-z0-9.-]*(:\d+)?(\/[a-z0-9][a-z0-9._-]*)*$/.test(name)) {
     throw new Problem(`--registry ${name} must have the form HOST[:PORT][/PATH], in lower case and without a scheme.`);
   }
   const [host = '', ...path] = name.split('/');
-  const { REGISTRY_USERNAME: username, REGISTRY_PASSWORD: password } = environment;
+  const { REGISTRY_USERNAME: username, REGISTRY_PASSWORD: password } = secrets;
   return {
     host,
     path: path.join('/'),
     insecure,
     ...(username !== undefined && password !== undefined && { credentials: { username, password } }),
   };
+}
+
+/** Returns whether this is a version of three numbers, as Semantic Versioning writes them. */
+export function isVersion(text: string): boolean {
+  return /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/.test(text);
 }
 
 /** Returns the repository of an image below the destination's path, without the host. */

@@ -6,12 +6,12 @@ import { runMain } from '../cluster/progress.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
 import { compareVersions, readChangelog, withRelease } from './changelog.ts';
+import { isVersion } from './options.ts';
 import { writeVersions } from './versioned-files.ts';
 
 await runMain(() => {
   const [version = ''] = process.argv.slice(2);
-  if (!/^\d+\.\d+\.\d+$/.test(version))
-    throw new Problem('Name the version as three numbers: npm run release:prepare -- 1.2.3');
+  if (!isVersion(version)) throw new Problem('Name the version as three numbers: npm run release:prepare -- 1.2.3');
   const file = join(REPOSITORY_ROOT, 'CHANGELOG.md');
   const text = readFileSync(file, 'utf8');
   const { unreleased, releases, problems } = readChangelog(text);
