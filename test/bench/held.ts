@@ -42,8 +42,10 @@ export interface Bench {
 /** Measures what idle environments cost: writes, memory, one change, and the operator's restart. */
 export async function benchHeld(bench: Bench, targets: readonly Target[], label: string): Promise<Figure[]> {
   await bench.progress.step('until nothing is left to do', () => settled(bench.cluster));
-  const idle = await bench.progress.step(`${idleSeconds} s idle`, () => benchIdle(bench.cluster));
-  if (idle.writesPerMinute > 0) throw new Error(`${idle.writesPerMinute} writes a minute while nothing changes`);
+  const { writesPerMinute, used } = await bench.progress.step(`${idleSeconds} s idle`, () =>
+    benchIdle(bench.cluster, 'operator', 'api'),
+  );
+  if (writesPerMinute > 0) throw new Error(`${writesPerMinute} writes a minute while nothing changes`);
   const noticed = await bench.progress.step(`${changes} changes`, () => benchChanges(bench, targets));
   const restarted = await bench.progress.step("the operator's restart", () =>
     benchRestart(bench.cluster, targets.length),
@@ -57,11 +59,11 @@ export async function benchHeld(bench: Bench, targets: readonly Target[], label:
     ...more,
   });
   return [
-    figure('writes a minute while idle, without Leases', '/min', [idle.writesPerMinute], { target: '0' }),
-    figure('operator memory while idle', 'MiB', idle.operator.memoryMiB, { target: '≤ 600 MB at 10,000' }),
-    figure('API memory while idle, per replica', 'MiB', idle.api.memoryMiB),
-    figure('operator CPU while idle', 'ms/s', idle.operator.cpuMsPerSecond),
-    figure('API CPU while idle, per replica', 'ms/s', idle.api.cpuMsPerSecond),
+    figure('writes a minute while idle, without Leases', '/min', [writesPerMinute], { target: '0' }),
+    figure('operator memory while idle', 'MiB', used.operator.memoryMiB, { target: '≤ 600 MB at 10,000' }),
+    figure('API memory while idle, per replica', 'MiB', used.api.memoryMiB),
+    figure('operator CPU while idle', 'ms/s', used.operator.cpuMsPerSecond),
+    figure('API CPU while idle, per replica', 'ms/s', used.api.cpuMsPerSecond),
     figure('one change: requested → in the status', 'ms', noticed.status, {
       baseline: { name: 'requested → seen by a watch', samples: noticed.seen },
     }),
@@ -117,16 +119,17 @@ async function benchApiRestart(cluster: ObservedCluster): Promise<number> {
   });
 }
 
-async function benchIdle(cluster: ObservedCluster) {
-  const usage = async () => [await cluster.usage('coppice-operator'), await cluster.usage('coppice-api')] as const;
-  const [before, [operator, api]] = [await cluster.writes(), await usage()];
+/** Returns the writes a minute while nothing changes, and what the processes of these Deployments use meanwhile. */
+export async function benchIdle<Name extends string>(cluster: ObservedCluster, ...deployments: readonly Name[]) {
+  const usage = () => Promise.all(deployments.map((name) => cluster.usage(`coppice-${name}`)));
+  const [before, usageBefore] = [await cluster.writes(), await usage()];
   await sleep(idleSeconds * 1000);
-  const [after, [operatorThen, apiThen]] = [await cluster.writes(), await usage()];
+  const [after, usageAfter] = [await cluster.writes(), await usage()];
   console.log(`writes while idle: ${reportedWrites(before, after)}`);
+  const used = deployments.map((name, index) => [name, usedSince(usageBefore[index] ?? [], usageAfter[index] ?? [])]);
   return {
     writesPerMinute: (writesSince(before, after, maybeCoppices) * 60) / idleSeconds,
-    operator: usedSince(operator, operatorThen),
-    api: usedSince(api, apiThen),
+    used: Object.fromEntries(used) as Record<Name, ReturnType<typeof usedSince>>,
   };
 }
 

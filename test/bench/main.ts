@@ -16,6 +16,8 @@ import { REPORTS } from './report.ts';
 import { benchReusable } from './reusable.ts';
 import { runParts } from './run-parts.ts';
 import { benchScale } from './scale.ts';
+import { benchSleep } from './sleep.ts';
+import { benchSleeping } from './sleeping.ts';
 import { benchStreams } from './streams.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -34,11 +36,13 @@ const all = new Map([
   ['push', benchPush],
   ['reusable', benchReusable],
   ['scale-100', benchScale(100, values)],
+  ['sleep', benchSleep],
   ['webhooks', benchWebhooks],
 ]);
 const sized = new Map([
   ['reads', benchReads],
   ['scale', (environments: number) => benchScale(environments, values)],
+  ['sleeping', benchSleeping],
   ['streams', benchStreams],
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);

@@ -66,6 +66,14 @@ export const PERFORMANCE: MeasurementsPage = {
       rows: 'figures',
     },
     {
+      title: 'Sleep',
+      text:
+        'An environment of one service is put to sleep and visited, alone and under traffic, beside a bare pod of the same ' +
+        'image. Sleeping environments have a public service without pods.',
+      parts: { sleep: 'one environment', 'sleeping-1000': '1,000' },
+      rows: 'figures',
+    },
+    {
       title: 'Build logs',
       text: 'Four simulated containers write 50,000 lines a second to 50 viewers, without kubelet and API server.',
       parts: { logs: 'build log' },
@@ -126,6 +134,16 @@ export const RELIABILITY: MeasurementsPage = {
         'git-hosts-failing': 'Git hosts fail',
         'builder-disk-full': "group builder's disk full",
         'ephemeral-disk-full': "ephemeral builder's disk full",
+      },
+      rows: 'figures',
+    },
+    {
+      title: 'Sleeping environments',
+      text: 'Three sleeping environments, whose service takes 8 s to start, get eight requests each at once.',
+      parts: {
+        'waker-killed': 'one of two wakers killed meanwhile',
+        'operator-killed-while-waking': 'operator killed meanwhile',
+        'node-restarted-while-asleep': 'node restarted before',
       },
       rows: 'figures',
     },

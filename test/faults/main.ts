@@ -9,6 +9,7 @@ import { fullDisk, overfullEphemeral } from './full-disk.ts';
 import { parseFaultOptions } from './options.ts';
 import { injectOnce } from './inject-once.ts';
 import { FAULTS } from './fault-list.ts';
+import { killedWhileWaking, restartedWhileAsleep } from './sleeping.ts';
 
 await runMain(async () => {
   const { seed = Math.trunc(Date.now() / 1000), sizes, parts: chosen } = parseFaultOptions(process.argv.slice(2));
@@ -20,6 +21,9 @@ await runMain(async () => {
     ['git-hosts-failing', (progress) => failingHosts(seed, progress)],
     ['builder-disk-full', fullDisk],
     ['ephemeral-disk-full', overfullEphemeral],
+    ['waker-killed', killedWhileWaking('waker')],
+    ['operator-killed-while-waking', killedWhileWaking('operator')],
+    ['node-restarted-while-asleep', restartedWhileAsleep],
   ]);
   await runParts({ all: parts, sized: new Map() }, chosen, REPORTS.faults);
 });
