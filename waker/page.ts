@@ -104,14 +104,14 @@ source.onerror = () => {
 
 const style = `
 :root { color-scheme: light dark; --muted: light-dark(#5a6270, #9aa4b2); --violet: light-dark(#6b3fbf, #c3a1ff); }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; place-items: center; min-height: 100vh; }
-main { max-width: 36rem; padding: 2rem; }
+body { background: light-dark(#fff, #14161b); color: light-dark(#1c2027, #e6e9ee); font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; place-items: center; min-height: 100vh; }
+main { max-width: 36rem; padding: 2rem; overflow-wrap: anywhere; }
+a { color: var(--violet); }
 h1 { font-size: 1.4rem; color: var(--violet); }
 ul { list-style: none; padding: 0; }
 li.starting { color: var(--muted); }
 li::before { content: '○ '; }
 li.ready::before { content: '● '; color: var(--violet); }
-code { overflow-wrap: anywhere; }
 `;
 
 function escaped(text: string): string {
