@@ -165,6 +165,17 @@ describe('a request to a sleeping environment', () => {
     expect(outcomes).toEqual(['full', 'late']);
   });
 
+  test('is refused with its answer, although its body has not been read', async () => {
+    know({ wakeOn: 'never' });
+    const { status, body } = await send('/', { method: 'POST', body: Buffer.alloc(8_000_000, 'x') });
+    expect([status, body]).toEqual([503, expect.stringContaining('a visit does not wake it')]);
+  });
+
+  test('is refused with 431 if its headers are too large', async () => {
+    know();
+    expect((await send('/', { headers: { 'x-large': 'x'.repeat(40_000) } })).status).toBe(431);
+  });
+
   test('gives its slot back when the client leaves', async () => {
     await server.stop(0);
     await startServer({ max: 1 });

@@ -42,7 +42,11 @@ const maxUnknownHosts = 100;
 const retrySeconds = 5;
 const maxRepeats = 3;
 /** Header fields of one request; those of environments can be larger than those of the API. */
-const maxHeaderBytes = 64 * 1024;
+const maxHeaderBytes = 32 * 1024;
+
+const tooLargeAnswer = 'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+/** How long a refused request is still read, in milliseconds. */
+const lingerMs = 2000;
 
 /** What a request is about. */
 interface Visit {
@@ -76,7 +80,10 @@ export class WakerServer {
     this.#server.maxConnections = options.maxConnections;
     this.#server.on('request', (request, response) => void this.#serve(request, response));
     this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket as Socket, head));
-    this.#server.on('clientError', (_error, socket) => socket.destroy());
+    this.#server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
+      if (code === 'HPE_HEADER_OVERFLOW') socket.end(tooLargeAnswer);
+      else socket.destroy();
+    });
   }
 
   /** @returns the port */
@@ -391,8 +398,29 @@ const uncached = { 'cache-control': 'no-store', connection: 'close' };
 
 function refuse(response: ServerResponse, status: number, error: string, retryAfter?: number): void {
   const retry = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-  response.writeHead(status, { 'content-type': 'application/json', 'x-robots-tag': 'noindex', ...retry, ...uncached });
-  response.end(`${JSON.stringify({ error })}\n`);
+  const body = `${JSON.stringify({ error })}\n`;
+  const type = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  response.writeHead(status, { ...type, 'x-robots-tag': 'noindex', ...retry, ...uncached });
+  endAfterRequest(response, body);
+}
+
+/**
+ * Ends an answer once its request has arrived, or soon. A connection that is closed with unread data is reset, and Ingress
+ * controllers then answer 502 instead.
+ */
+function endAfterRequest(response: ServerResponse, body: string): void {
+  const { req: request } = response;
+  if (request.complete || !hasBody(request)) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, lingerMs);
+  request.once('close', end).once('end', end).resume();
 }
 
 function refuseMany(response: ServerResponse): void {
