@@ -157,6 +157,24 @@ test("opens an environment's page and its alias by HTTPRoutes, which have replac
   expect(await harness.kubectl(['get', 'ingresses', '--all-namespaces', '--output', 'name'])).not.toContain('coppice');
 }, 120_000);
 
+test('an environment sleeps, and wakes on a visit through the Gateway', async () => {
+  const ofEnvironment = ['--namespace', namespaceOf(id)];
+  expect((await harness.client.send('POST', `/api/environment/${id}/sleep`)).status).toBe(202);
+  await waitFor('its pods to end', 60, async () => {
+    const pods = await harness.kubectl([...ofEnvironment, 'get', 'pods', '--output', 'name']);
+    return pods.trim() === '' ? true : undefined;
+  });
+  const visits = Array.from({ length: 10 }, (_none, index) =>
+    send(index % 2 === 0 ? weburl : aliasUrl, { timeoutMs: 60_000 }),
+  );
+  const answers = (await Promise.all(visits)).map(({ status, text }) => [status, text.includes('Hello through')]);
+  expect(answers).toEqual(answers.map(() => [200, true]));
+  await waitFor('the waker to be out of the way', 60, async () =>
+    (await namesOf('endpointslices')).includes('waker-') ? undefined : true,
+  );
+  await pageWith(weburl, 'Hello through');
+}, 180_000);
+
 test('builds and deploys a new environment', async () => {
   const origin = await harness.push('page', 'next', { ...page, 'index.html': 'Built behind the Gateway\n' });
   const next = await harness.spawn(await harness.addRepository('next', origin), 'next');
