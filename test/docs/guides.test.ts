@@ -52,7 +52,7 @@ const partWords = {
   'shells and forwarded ports': 1250,
   'several repositories': 951,
   'overrides of environments': 900,
-  sleep: 1870,
+  sleep: 2010,
   housekeeping: 850,
   'next version of resources': 420,
   'benchmarks of applications and groups': 400,
