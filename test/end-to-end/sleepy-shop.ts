@@ -1,6 +1,7 @@
 /**
  * Returns a page, `/cgi-bin/echo`, which returns the body of a request, `/cgi-bin/runs`, which counts the runs of a job, and
- * `/cgi-bin/stream`, which never ends. The page depends on the service `back` and on the job.
+ * `/cgi-bin/stream`, which never ends. The page depends on the service `back` and on the job. It is not served by busybox's
+ * httpd, whose CGI resets some connections of requests with a body.
  */
 export function sleepyShop(title: string): Record<string, string> {
   return {
@@ -21,14 +22,25 @@ export function sleepyShop(title: string): Record<string, string> {
     volumes: ['data:/data']
 volumes: { data: {} }
 `,
-    Dockerfile: `FROM busybox:1
-COPY . /www/
-RUN chmod +x /www/cgi-bin/*
-CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]
+    Dockerfile: 'FROM node:24-slim\nCOPY server.mjs /\nCMD ["node", "/server.mjs"]\n',
+    'server.mjs': `import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+process.on('SIGTERM', () => process.exit());
+const pages = {
+  '/cgi-bin/echo': (request, response) => request.pipe(response),
+  '/cgi-bin/runs': (request, response) => response.end(String(readFileSync('/data/runs', 'utf8').trim().split('\\n').length)),
+  '/cgi-bin/stream': (request, response) => {
+    response.write('tick\\n');
+    const timer = setInterval(() => response.write('tick\\n'), 1000);
+    response.on('close', () => clearInterval(timer));
+  },
+  '/': (request, response) => response.end('<h1>${title}</h1>\\n'),
+};
+createServer((request, response) => {
+  const page = pages[request.url];
+  if (page) page(request, response);
+  else response.writeHead(404).end();
+}).listen(8080);
 `,
-    'index.html': `<h1>${title}</h1>\n`,
-    'cgi-bin/echo': `#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\ncat\n`,
-    'cgi-bin/runs': `#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\nwc -l < /data/runs\n`,
-    'cgi-bin/stream': `#!/bin/sh\nprintf 'Content-Type: text/plain\\r\\n\\r\\n'\nwhile echo tick; do sleep 1; done\n`,
   };
 }
