@@ -7,6 +7,7 @@ import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchCli } from './cli.ts';
 import { benchLogs } from './logs.ts';
+import { benchManyGroups } from './many-groups.ts';
 import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
@@ -29,6 +30,7 @@ const all = new Map([
   ['built-commit', benchBuiltCommit],
   ['cli', benchCli],
   ['logs', benchLogs],
+  ['many-groups', benchManyGroups],
   ['noisy-neighbour', benchNoisyNeighbour],
   ['one-service', benchOneService],
   ['panel', benchPanel],

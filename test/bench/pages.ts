@@ -42,6 +42,15 @@ export const PERFORMANCE: MeasurementsPage = {
       rows: 'figures',
     },
     {
+      title: 'Many groups at once',
+      text:
+        '19 groups of different accounts spawn, follow logs, rebuild, delete and read, beside one that does everything ' +
+        'that its limits allow: changes at 1,200 requests a minute, deliveries, streams, logs, and builds that use all ' +
+        'processor time.',
+      parts: { 'many-groups': 'time' },
+      rows: 'figures',
+    },
+    {
       title: 'Reads at 10,000 environments',
       text: 'Each GET of the API, 8 at a time, with 10,000 environments and with 10.',
       parts: { 'reads-10000': 'rate, p50, p99' },
