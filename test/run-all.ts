@@ -102,7 +102,7 @@ async function withApiServer(): Promise<Outcome[]> {
 }
 
 async function cluster(): Promise<Outcome[]> {
-  const options = ['--fixture-images', ...(isFull ? ['--gitea'] : [])];
+  const options = ['--fixture-images', ...(isFull ? ['--gitea', '--metrics'] : [])];
   return [
     await check('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts', ...options),
     await check('what a killed run left is gone', 'node', 'test/checks/nothing-left.ts', '--take-away'),

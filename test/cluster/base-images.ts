@@ -55,6 +55,7 @@ const recipes: Record<ImageName, Recipe> = {
   postgres: { from: 'debian' },
   python: { from: 'debian' },
   gitea: { from: 'debian', programs: ['gitea'], prepare: copyGiteaFiles },
+  'metrics-server': { from: 'busybox', programs: ['metrics-server'] },
 };
 
 const folderOf = (name: ImageName): string => join(import.meta.dirname, 'base-images', name);

@@ -69,6 +69,7 @@ const binaries = {
     linkerFlags: `-linkmode external -extldflags -static ${giteaSettings}`,
     cTags: ['sqlite', 'sqlite_unlock_notify', 'sqlite_omit_load_extension', 'netgo', 'osusergo'],
   },
+  'metrics-server': { package: 'sigs.k8s.io/metrics-server/cmd/metrics-server', folder: 'metrics-server' },
   /** Used only by `npm run test:full`; without the cloud libraries for service discovery. */
   promtool: { package: 'github.com/prometheus/prometheus/cmd/promtool', folder: 'promtool', tags: ['remove_all_sd'] },
   /** Used only by `npm run release`, where there is no other one. */

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { deployGitHosts } from '../git-hosts/deploy.ts';
 import { deployGitServer, GIT_SERVER_SOURCE } from '../git-server/deploy.ts';
 import { deployGitea } from '../gitea/deploy.ts';
+import { deployMetricsServer } from '../metrics-server/deploy.ts';
 import { runSample } from '../sample/run-sample.ts';
 import { bringUpCluster, completeImages } from './cluster.ts';
 import { IP_FAMILIES, type IpFamily } from './kind-cluster.ts';
@@ -19,6 +20,7 @@ import { COLUMNS, recordStepTimes, type ColumnName } from './step-times.ts';
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
 npm run up -- --gitea           with Gitea at http://gitea.localhost:8080, for the end-to-end tests
+npm run up -- --metrics         with metrics-server, so that the panel shows the CPU and memory of services
 npm run up -- --nodes 3         with a control plane and two workers; without it, the control plane runs everything
 npm run up -- --ip-family FAMILY
                                 with pods and Services that have these addresses: ${IP_FAMILIES.join(', ')}
@@ -34,6 +36,7 @@ interface Options {
   fixtureImages: boolean;
   gitea: boolean;
   ipFamily?: IpFamily;
+  metrics: boolean;
   nodeImage?: string;
   nodes?: number;
   record?: ColumnName;
@@ -47,6 +50,7 @@ function parseOptions(): Options {
     'fixture-images'?: boolean;
     gitea?: boolean;
     'ip-family'?: string;
+    metrics?: boolean;
     'node-image'?: string;
     nodes?: string;
     record?: string;
@@ -62,6 +66,7 @@ function parseOptions(): Options {
         'fixture-images': flag,
         gitea: flag,
         'ip-family': text,
+        metrics: flag,
         'node-image': text,
         nodes: text,
         record: text,
@@ -71,7 +76,7 @@ function parseOptions(): Options {
     throw new Problem(usage, { cause: error });
   }
   const { context, registry, 'ingress-url': ingressUrl = 'http://127.0.0.1:8080' } = values;
-  const { 'fixture-images': fixtureImages = false, gitea = false } = values;
+  const { 'fixture-images': fixtureImages = false, gitea = false, metrics = false } = values;
   const record = COLUMNS.find((column) => column === values.record);
   if (values.record !== undefined && record === undefined) throw new Problem(usage);
   const nodes = values.nodes === undefined ? undefined : Number(values.nodes);
@@ -82,6 +87,7 @@ function parseOptions(): Options {
     return {
       fixtureImages,
       gitea,
+      metrics,
       ...(ipFamily !== undefined && { ipFamily }),
       ...(values['node-image'] !== undefined && { nodeImage: values['node-image'] }),
       ...(nodes !== undefined && { nodes }),
@@ -91,12 +97,12 @@ function parseOptions(): Options {
   if (context === undefined || registry === undefined) {
     throw new Problem(`--context and --registry are given together.\n${usage}`);
   }
-  return { existing: { context, registry, ingressUrl }, fixtureImages, gitea };
+  return { existing: { context, registry, ingressUrl }, fixtureImages, gitea, metrics };
 }
 
 await runMain(async () => {
   const progress = startProgress();
-  const { fixtureImages, gitea, record, ...clusterOptions } = parseOptions();
+  const { fixtureImages, gitea, metrics, record, ...clusterOptions } = parseOptions();
   await exclusively(progress, async () => {
     const cluster = await bringUpCluster(progress, {
       ...clusterOptions,
@@ -126,6 +132,7 @@ Git server  ${gitUrl}
     await deployGitHosts(cluster, progress);
     if (fixtureImages) await provideFixtureImages(cluster, progress);
     if (gitea) await deployGitea(cluster, progress);
+    if (metrics) await deployMetricsServer(cluster, progress);
     // The values contain the address of Gitea's Service, which exists by now.
     if (gitea || !withTester) await installCoppice(cluster, progress, { tester: 'current' });
   });

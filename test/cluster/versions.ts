@@ -21,6 +21,8 @@ export const VERSIONS = {
   /** The go.mod file of both has the same versions. */
   dockerCompose: 'v2.40.3',
   dockerBuildx: 'v0.29.1',
+  /** The go.mod file has the same version. */
+  metricsServer: 'v0.9.0',
   debian: 'bookworm',
   /** Version of the npm package node-linux-<arch>, the binary that the package `node` installs. */
   node: '24.21.0',
@@ -48,4 +50,6 @@ export const IMAGES = {
   python: 'python:3.11-slim',
   /** An ordinary Git server, for the end-to-end tests. */
   gitea: 'gitea/gitea:1.26.4-rootless',
+  /** Measures what pods use, with `npm run up -- --metrics`. */
+  'metrics-server': 'registry.k8s.io/metrics-server/metrics-server:v0.9.0',
 } as const;
