@@ -66,7 +66,7 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
         {size > 0 && <span class="figures">images and volumes: {byteText(size)}</span>}
         {environment.fromFork === true && <span>from a fork</span>}
         {environment.conditions.some(({ type, status: value }) => type === 'Overridden' && value === 'True') && (
-          <a href={environmentPage(id, 'settings')}>overrides the repository</a>
+          <a href={`${environmentPage(id, 'settings')}#overrides`}>overrides the repository</a>
         )}
       </p>
       <Included repositories={environment.repositories} />

@@ -92,6 +92,7 @@ export function Rules({ repository, settings, save }: SettingsProps & { reposito
           <RulesCheck id={repository.id} rules={rules.value} />
         </>
       )}
+      {edited.value !== undefined && <p class="muted">Finish or cancel the open rule to save the rules.</p>}
       <Form action={action} verb="Save" label="Rules" isDisabled={edited.value !== undefined}>
         <CheckField
           label="Dry run: syncs create no environment"

@@ -9,6 +9,7 @@ import { AccessForm } from '../../components/access-form.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { LoadError, Skeleton } from '../../components/error-note.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
+import { Sections, type Section } from '../../components/sections.tsx';
 import { SleepForm } from '../../components/sleep-settings.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
@@ -45,21 +46,25 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
     resourceOf<Settings>(path).set(changed);
     notify('Saved.');
   };
-  return (
-    <div class="stack settings">
-      <Rename repository={repository} />
-      <Lifetime settings={settings} save={save} />
-      <Access settings={settings} save={save} />
-      <Schedule settings={settings} save={save} />
-      <SleepForm settings={settings.sleep} save={(sleep) => save({ sleep })} />
-      <SyncSettings settings={settings} save={save} />
-      <Forks settings={settings} save={save} />
-      <Rules repository={repository} settings={settings} save={save} />
-      <Webhook settings={settings} />
-      <ReusableEnvironments repository={repository} settings={settings} save={save} />
-      <Delete repository={repository} />
-    </div>
-  );
+  const given = { settings, save };
+  const sections: Section[] = [
+    { id: 'name', title: 'Name', content: <Rename repository={repository} /> },
+    { id: 'time-to-live', title: 'Time to live', content: <Lifetime {...given} /> },
+    { id: 'access', title: 'Access to environments', content: <Access {...given} /> },
+    { id: 'rebuild', title: 'Scheduled rebuild', content: <Schedule {...given} /> },
+    { id: 'sleep', title: 'Sleep', content: <SleepForm settings={settings.sleep} save={(sleep) => save({ sleep })} /> },
+    { id: 'sync', title: 'Synchronization', content: <SyncSettings {...given} /> },
+    { id: 'forks', title: 'Pull requests from forks', content: <Forks {...given} /> },
+    { id: 'rules', title: 'Environments by rule', content: <Rules repository={repository} {...given} /> },
+    { id: 'webhook', title: 'Webhook', content: <Webhook settings={settings} /> },
+    {
+      id: 'reusable',
+      title: 'Reusable environments',
+      content: <ReusableEnvironments repository={repository} {...given} />,
+    },
+    { id: 'delete', title: 'Delete the repository', content: <Delete repository={repository} /> },
+  ];
+  return <Sections sections={sections} label="Settings" />;
 }
 
 function Rename({ repository }: { repository: RepositoryHead }): JSX.Element {
