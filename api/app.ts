@@ -13,7 +13,7 @@ import { errorResponse } from './http/error-response.ts';
 import { NotFound } from './shared/errors.ts';
 import { NO_SUCH_RESOURCE } from './shared/messages.ts';
 import { commandLineRouter } from './command-line/router.ts';
-import { panelRouter } from './panel/router.ts';
+import { panelRouter, unknownPage } from './panel/router.ts';
 import { limitAccess, limitByAddress, limitDeliveries, limitRequests, limitSignIns } from './limits/rate-limit.ts';
 import { requestContext, requestContextOf } from './shared/request-context.ts';
 import { requestMetrics } from './http/request-metrics.ts';
@@ -64,6 +64,7 @@ export function createApp(options: AppOptions): Express {
     endpoints.filter(({ isOpen }) => !isOpen),
   );
   refuseOtherMethods(app, endpoints);
+  if (options.panel) app.use(unknownPage(options.panel));
   app.use(() => {
     throw new NotFound(NO_SUCH_RESOURCE);
   });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
 import { readPanelFiles } from './panel-files.ts';
-import { panelRouter } from './router.ts';
+import { panelRouter, unknownPage } from './router.ts';
 
 let folder: string;
 let app: express.Express;
@@ -22,7 +22,7 @@ beforeAll(() => {
   const files = readPanelFiles(folder);
   if (!files) throw new Error('the files of the panel were not read');
   app = express();
-  app.use(panelRouter(files));
+  app.use(panelRouter(files), unknownPage(files));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -53,6 +53,25 @@ describe('the document', () => {
       expect((await request(app).get(path)).status).toBe(404);
     },
   );
+});
+
+describe('an unknown page', () => {
+  test.each(['/nothing', '/environments/a/b'])('is shown to people: %s', async (path) => {
+    const answer = await request(app).get(path).set('accept', 'text/html,*/*;q=0.8');
+    expect([answer.status, answer.text]).toEqual([404, '<!doctype html>']);
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+  });
+
+  test.each([
+    ['/nothing', '*/*'],
+    ['/nothing', 'application/json'],
+    ['/api/nothing', 'text/html'],
+    ['/assets/none.js', 'text/html'],
+  ])('is an error to programs, and below the API: %s, %s', async (path, accept) => {
+    const answer = await request(app).get(path).set('accept', accept);
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toBe('<!doctype html>');
+  });
 });
 
 describe('a file', () => {

@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { sendBytes } from '../limits/held-memory.ts';
 import { ENCODINGS, type PanelFile, type PanelFiles } from './panel-files.ts';
 
@@ -44,6 +44,16 @@ export function panelRouter({ index, assets }: PanelFiles): Router {
     else sendFile(request, response, file, { 'Cache-Control': `public, max-age=${aYear}, immutable` });
   });
   return router;
+}
+
+/** Shows people that there is no such page; a program gets the error of the API. */
+export function unknownPage({ index }: PanelFiles): RequestHandler {
+  return (request, response, next) => {
+    const isPage = !/^\/(?:api|assets|cli)(?:\/|$)/.test(request.path);
+    // Without a preference, JSON comes first.
+    if (request.method !== 'GET' || !isPage || request.accepts(['json', 'html']) !== 'html') next();
+    else sendFile(request, response.status(404), index, { 'Cache-Control': 'no-store' });
+  };
 }
 
 function sendFile(
