@@ -37,12 +37,19 @@ export function asRequestError(error: unknown): RequestError {
 
 /** Returns one sentence that says what failed and what to do. */
 export function sentenceOf({ status, message, retryAfter }: RequestError): string {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  const text = withoutRequests(message.charAt(0).toUpperCase() + message.slice(1));
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
   if (status === 0) return 'The server did not answer. Check your connection, then try again.';
   if (status === 429 && retryAfter !== undefined) return `${sentence} Try again in ${retryAfter} s.`;
   if (status >= 500 && status !== 503) return `${sentence} Try again; if it fails again, ask an administrator.`;
   return sentence;
+}
+
+/** Leaves out sentences about requests of the REST API, which the page has buttons for. */
+function withoutRequests(text: string): string {
+  const sentences = text.split(/(?<=[.!?]) (?=[A-Z])/);
+  const others = sentences.filter((sentence) => !/\b(?:GET|POST|PUT|PATCH|DELETE)\b/.test(sentence));
+  return others.length > 0 ? others.join(' ') : text;
 }
 
 /** Returns the error of a field; undefined if there is none. */

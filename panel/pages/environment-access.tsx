@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
+import { RequestError } from '../api/errors.ts';
 import type { EnvironmentVisit } from '../api/types.ts';
 import { PasswordField } from '../components/credential-fields.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
@@ -17,7 +18,13 @@ function useReturn(path: string, more: () => object = () => ({})) {
   return useAction(async () => {
     const body = { host, path: to, challenge, ...more() };
     // A wrong password is answered as an ended session is.
-    const { redirect } = await send<EnvironmentVisit>('POST', path, { body, waitsForSignIn: false });
+    const { redirect } = await send<EnvironmentVisit>('POST', path, { body, waitsForSignIn: false }).catch(
+      (error: unknown) => {
+        // The visitor has not written the address of this page, whose parts the API names.
+        if (!(error instanceof RequestError) || error.status !== 422) throw error;
+        throw new RequestError(422, 'this link is not complete. Open the address of the environment again');
+      },
+    );
     location.assign(redirect);
   });
 }

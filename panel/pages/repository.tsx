@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useRoute } from 'preact-iso/router';
 import { send } from '../api/client.ts';
+import { sentenceOf } from '../api/errors.ts';
 import { groupOf, groupPage, repositoryPage, repositoryPath } from '../api/paths.ts';
 import type { RepositoryHead } from '../api/types.ts';
 import { LoadError, Skeleton } from '../components/error-note.tsx';
@@ -105,7 +106,7 @@ function Sync({ id }: { id: string }): JSX.Element {
       >
         <Icon name="sync" /> Sync
       </button>
-      {action.error.value && <span class="fault">{action.error.value.message}</span>}
+      {action.error.value && <span class="fault">{sentenceOf(action.error.value)}</span>}
     </>
   );
 }

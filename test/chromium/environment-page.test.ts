@@ -280,6 +280,29 @@ test('a favourite is shown in the overview and in the search box, however many a
   await page.waitForURL(/acme\.shop-with/);
 }, 60_000);
 
+test('links lead to the parts of the settings, also from elsewhere', async () => {
+  await page.goto('/environments/acme.shop-main?tab=settings#overrides');
+  await page.getByRole('heading', { name: 'Overrides' }).waitFor();
+  const isInView = "document.getElementById('overrides').getBoundingClientRect().top < innerHeight";
+  expect(await page.evaluate(isInView)).toBe(true);
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Sleep' }).press('Enter');
+  expect(new URL(page.url()).hash).toBe('#sleep');
+  await page.getByRole('form', { name: 'Sleep' }).waitFor();
+}, 60_000);
+
+test('a link to an environment that lost a part says what to do', async () => {
+  await page.goto('/access?host=main.env.localhost&path=/');
+  await page.getByText('This link is not complete. Open the address of the environment again.').waitFor();
+}, 60_000);
+
+test('an address that leads nowhere says so', async () => {
+  const answer = await page.goto('/environment/acme.shop-main');
+  expect(answer?.status()).toBe(404);
+  await page.getByRole('heading', { name: 'No such page' }).waitFor();
+  await page.getByRole('link', { name: 'Go to the overview' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+}, 60_000);
+
 const paths = [
   '/environments/acme.shop-idle',
   '/environments/acme.shop-main?tab=settings',

@@ -50,6 +50,7 @@ const rowOf = (text: string) => page.getByRole('row', { name: text }).innerText(
 test('adds rules with the keyboard, and shows what they match before they are saved', async () => {
   await page.getByLabel('Decide by rules which refs get an environment').press('Space');
   await button('Add a rule').press('Enter');
+  await page.locator('select[name="kind"]:focus').waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.type('main dev');
   await page.keyboard.press('Enter');

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { send, type Method } from '../../api/client.ts';
+import { sentenceOf } from '../../api/errors.ts';
 import type { EnvironmentView } from '../../api/types.ts';
 import { environmentPath, readEnvironmentPath, repositoryPage } from '../../api/paths.ts';
 import { Confirm } from '../../components/confirm.tsx';
@@ -19,7 +19,6 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
   const { id, status } = environment;
   const { query, setQuery } = useQuery();
   const { route } = useLocation();
-  const error = useSignal('');
   const write = async (method: Method, path: string, done: string) => {
     const changed = await send<EnvironmentView>(method, `${environmentPath(id)}${path}`);
     resourceOf<EnvironmentView>(readEnvironmentPath(id)).invalidate();
@@ -33,12 +32,13 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
   const sleep = useAction(async () => void (await write('POST', '/sleep', 'Sleep requested.')));
   const wake = useAction(async () => void (await write('POST', '/wake', 'Wake requested.')));
   const isAsleep = environment.asleep === true;
+  const failed = [build, create, sleep, wake].map(({ error }) => error.value).find((error) => error !== undefined);
   const main = isEmpty ? create : isAsleep ? wake : build;
   return (
     <>
-      {(error.value !== '' || main.error.value) && (
+      {failed && (
         <span class="fault" role="alert">
-          {main.error.value?.message ?? error.value}
+          {sentenceOf(failed)}
         </span>
       )}
       <button type="button" disabled={main.isPending.value} onClick={main.run}>

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { send } from '../../api/client.ts';
+import { sentenceOf } from '../../api/errors.ts';
 import { environmentPath, readEnvironmentPath, repositoryPath } from '../../api/paths.ts';
 import type { EnvironmentView, RepositoryView } from '../../api/types.ts';
 import { Copy } from '../../components/copy.tsx';
@@ -49,7 +50,7 @@ function Waiting({ environment, commit }: { environment: EnvironmentView; commit
         </p>
         {approve.error.value && (
           <p class="fault" role="alert">
-            {approve.error.value.message}
+            {sentenceOf(approve.error.value)}
           </p>
         )}
         <div>
