@@ -6,6 +6,7 @@ import { benchApplications } from './applications.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchCli } from './cli.ts';
+import { benchGrowth } from './growth.ts';
 import { benchLogs } from './logs.ts';
 import { benchManyGroups } from './many-groups.ts';
 import { benchNoisyNeighbour } from './noisy-neighbour.ts';
@@ -29,6 +30,7 @@ const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['cli', benchCli],
+  ['growth', benchGrowth],
   ['logs', benchLogs],
   ['many-groups', benchManyGroups],
   ['noisy-neighbour', benchNoisyNeighbour],

@@ -1,0 +1,247 @@
+import { ENVIRONMENT } from '../../crds/environment.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { LABELS } from '../../crds/labels.ts';
+import {
+  ConfigMap,
+  Job,
+  Namespace,
+  PersistentVolumeClaim,
+  Pod,
+  RoleBinding,
+  Secret,
+  type ResourceType,
+} from '../../kubernetes/resource-type.ts';
+import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
+import { ImageCollector, type StoredImages } from '../../operator/images/build/image-collector.ts';
+import { groupBuilderName } from '../../operator/images/builders/identity.ts';
+import { RegistryClient } from '../../operator/images/registry/client.ts';
+import { createSend } from '../../operator/source/network/send.ts';
+import { FoundImages } from '../../operator/images/registry/found-images.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { readRegistry } from '../cluster/registry.ts';
+import { waitFor } from '../cluster/wait-for.ts';
+import { randomName, type Harness } from '../end-to-end/harness.ts';
+import { pushRepository } from '../sample/push-repository.ts';
+import { atOnce } from './at-once.ts';
+import {
+  addBenchGroups,
+  addRepository,
+  createEnvironment,
+  environmentAt,
+  type BenchGroup,
+  type Target,
+} from './bench-groups.ts';
+import { secondsOf, type Figure } from './measure.ts';
+import { BUILDER_NAMESPACE, type ObservedCluster } from './observed-cluster.ts';
+import { sumOf } from './metrics-page.ts';
+import { withBench } from './with-bench.ts';
+
+/** A tenth of a company of 40 teams, whose year passes in minutes. */
+const teams = 4;
+const months = 12;
+const perTeam = 2;
+/** The first months fill caches. */
+const warmUp = 2;
+
+/** What is left at the end of a month, when all of its environments are deleted. */
+interface Left {
+  namespaces: number;
+  /** Objects in the groups' namespaces, and of their builders. */
+  objects: number;
+  /** Redis keys and entries of indexes that name an environment of the year. */
+  redis: number;
+  /** Redis keys of the installation without an expiry. */
+  unlimited: number;
+  images: number;
+  imageMiB: number;
+  cacheMiB: number;
+  operatorMiB: number;
+}
+
+/**
+ * Measures a year of a company in which environments are created with a commit of their own, built, and deleted: what each
+ * of them leaves behind. Housekeeping then deletes its images as if their time had passed, and the groups are deleted.
+ */
+export function benchGrowth(progress: Progress): Promise<Figure[]> {
+  return withBench(progress, randomName('none'), async ({ harness, cluster, watch }) => {
+    const groups = await addBenchGroups(
+      harness,
+      Array.from({ length: teams }, () => 0),
+    );
+    for (const group of groups) await addRepository(cluster.client, group);
+    const uids = new Set<string>();
+    const year: Left[] = [];
+    const seconds = await secondsOf(async () => {
+      for (let month = 1; month <= months; month++) {
+        await progress.step(`month ${month} of ${months}`, async () => {
+          const targets = await pushMonth(groups, month);
+          const built = watch.allAt('built', targets, 600);
+          await Promise.all([built, atOnce(targets.length, targets, (one) => createEnvironment(cluster.client, one))]);
+          for (const uid of await deleteAll(cluster, targets)) uids.add(uid);
+          year.push(await measure(harness, cluster, groups, uids));
+        });
+      }
+    });
+    const collected = await progress.step('housekeeping', () => collect(groups, 0));
+    return [...figuresOf(year, seconds), ...collectedFigures(year, collected)];
+  });
+}
+
+/** Pushes a branch with a commit of its own for each environment of the month. */
+async function pushMonth(groups: readonly BenchGroup[], month: number): Promise<Target[]> {
+  const targets = groups.flatMap(({ name }) =>
+    Array.from({ length: perTeam }, (_, index) => ({ group: name, branch: `m${month}-${index}` })),
+  );
+  const originOf = new Map(groups.map(({ name, origin }) => [name, origin]));
+  for (const { group, branch } of targets) {
+    await pushRepository({
+      url: originOf.get(group) ?? '',
+      branch,
+      files: {
+        'compose.yaml': 'services:\n  web:\n    build: .\n    ports: ["8080"]\n',
+        Dockerfile: 'FROM node:24-slim\nCOPY . /app/\nCMD ["node", "/app/server.mjs"]\n',
+        'server.mjs':
+          "import { createServer } from 'node:http';\ncreateServer((request, response) => response.end()).listen(8080);\nprocess.on('SIGTERM', () => process.exit(0));\n",
+        // A layer of a mebibyte that no other image has.
+        data: `${group}/${branch} `.repeat(2 ** 20 / (group.length + branch.length + 2)),
+      },
+    });
+  }
+  return targets;
+}
+
+/** Deletes the environments, waits until their namespaces are gone, and returns their UIDs. */
+async function deleteAll({ client }: ObservedCluster, targets: readonly Target[]): Promise<string[]> {
+  const objects = await Promise.all(targets.map((target) => client.get(ENVIRONMENT, environmentAt(target))));
+  await atOnce(targets.length, targets, (target) => client.delete(ENVIRONMENT, environmentAt(target)));
+  await waitFor('the namespaces to be gone', 300, async () => {
+    for (const { metadata } of objects) {
+      const labelSelector = `${LABELS.environmentUid}=${metadata.uid ?? ''}`;
+      if ((await client.list(Namespace, { labelSelector })).items.length > 0) return undefined;
+    }
+    return true;
+  });
+  return objects.map(({ metadata }) => metadata.uid ?? '');
+}
+
+async function measure(
+  harness: Harness,
+  cluster: ObservedCluster,
+  groups: readonly BenchGroup[],
+  uids: ReadonlySet<string>,
+): Promise<Left> {
+  const { client } = cluster;
+  const ofGroups = `${LABELS.group} in (${groups.map(({ name }) => name).join()})`;
+  const environments = `${ofGroups},${LABELS.environment}`;
+  const namespaces = (await client.list(Namespace, { labelSelector: environments })).items.length;
+  const objects = await countObjects(cluster, groups, ofGroups);
+  const { images, bytes } = await collect(groups, Infinity);
+  const [pod = ''] = await cluster.pods('coppice-operator');
+  return {
+    namespaces,
+    objects,
+    ...(await inRedis(harness, uids)),
+    images,
+    imageMiB: bytes / 2 ** 20,
+    cacheMiB: await cacheMiB(harness, groups),
+    operatorMiB: sumOf(await cluster.metrics(pod), 'nodejs_heap_size_used_bytes') / 2 ** 20,
+  };
+}
+
+/** Counts the objects that environments of these groups could leave behind. */
+async function countObjects(
+  { client }: ObservedCluster,
+  groups: readonly BenchGroup[],
+  labelSelector: string,
+): Promise<number> {
+  const kinds: ResourceType[] = [Secret, ConfigMap, Job, Pod, PersistentVolumeClaim, RoleBinding];
+  const lists = kinds.flatMap((kind) => [
+    ...groups.map(({ name }) => client.list(kind, { namespace: groupNamespace(name) })),
+    client.list(kind, { namespace: BUILDER_NAMESPACE, labelSelector }),
+  ]);
+  return (await Promise.all(lists)).reduce((sum, { items }) => sum + items.length, 0);
+}
+
+async function inRedis({ kubectl }: Harness, uids: ReadonlySet<string>): Promise<Pick<Left, 'redis' | 'unlimited'>> {
+  const redis = async (command: string) => {
+    const script = `REDISCLI_AUTH=$REDIS_PASSWORD redis-cli ${command}`;
+    return kubectl(['--namespace', 'coppice-system', 'exec', 'coppice-redis-0', '--', 'sh', '-c', script]);
+  };
+  const names = `${await redis('--scan')}\n${await redis('ZRANGE build-logs:ended 0 -1')}`.split('\n');
+  const isOurs = (name: string) => [...uids].some((uid) => name.includes(uid));
+  const [, keys = '0', expiring = '0'] = /keys=(\d+),expires=(\d+)/.exec(await redis('INFO keyspace')) ?? [];
+  return { redis: names.filter(isOurs).length, unlimited: Number(keys) - Number(expiring) };
+}
+
+/** Returns the size of the caches of the groups' running builders. */
+async function cacheMiB({ kubectl }: Harness, groups: readonly BenchGroup[]): Promise<number> {
+  const sizes = groups.map(async ({ name }) => {
+    const at = ['--namespace', BUILDER_NAMESPACE, 'exec', groupBuilderName(name), '--'];
+    const [kibibytes = 'NaN'] = (await kubectl([...at, 'du', '-sk', '/home/user/.local/share/buildkit'])).split('\t');
+    return Number(kibibytes) / 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Runs housekeeping's task `images` for these groups only; returns what is left. */
+async function collect(groups: readonly BenchGroup[], keepMs: number): Promise<StoredImages> {
+  const local = readRegistry();
+  if (!local) throw new Error('there is no .local/registry.json: start the cluster with `npm run up`');
+  const { hostAddress: address, insecure, username, password } = local;
+  const login = { credentials: () => ({ username, password }) };
+  const send = createSend({ timeoutMs: 15_000 });
+  let left: StoredImages = { images: Number.NaN, bytes: Number.NaN };
+  const collector = new ImageCollector({
+    registry: new RegistryClient({ address, insecure, login, send }),
+    imageRegistry: { address, layout: 'nested' },
+    groupNames: () => groups.map(({ name }) => name),
+    // That of no installation: images of other groups are not touched.
+    installation: () => Promise.resolve(''),
+    environments: () => [],
+    reusables: () => [],
+    jobs: () => [],
+    found: new FoundImages(),
+    observe: (stored) => (left = stored),
+    keepMs,
+    now: () => new Date(),
+    logger: silentLogger,
+  });
+  await collector.sweep();
+  return left;
+}
+
+function figuresOf(year: readonly Left[], seconds: number): Figure[] {
+  const [first, last] = [year[warmUp - 1], year.at(-1)];
+  if (!first || !last) throw new Error('the year was too short');
+  const lifetimes = (months - warmUp) * teams * perTeam;
+  const each = (name: string, of: keyof Left, unit: string, target?: string): Figure => ({
+    name: `left by each environment: ${name}`,
+    unit,
+    samples: [(last[of] - first[of]) / lifetimes],
+    ...(target !== undefined && { target }),
+  });
+  return [
+    { name: `${months} months of ${teams} teams, ${perTeam} environments each a month`, unit: 's', samples: [seconds] },
+    each('namespaces', 'namespaces', '', '0'),
+    each('objects in the namespaces of groups and builders', 'objects', '', '0'),
+    each('names in Redis', 'redis', '', '0'),
+    each('Redis keys without an expiry', 'unlimited', '', '0'),
+    each("operator's heap", 'operatorMiB', 'MiB'),
+    each('images, until housekeeping', 'images', ''),
+    each('layers of images, until housekeeping', 'imageMiB', 'MiB'),
+    each("cache of the group's builder, up to builder.cache.size", 'cacheMiB', 'MiB'),
+  ];
+}
+
+function collectedFigures(year: readonly Left[], left: StoredImages): Figure[] {
+  const before = year.at(-1)?.images ?? Number.NaN;
+  return [
+    {
+      name: 'images of the year after housekeeping',
+      unit: '',
+      samples: [left.images],
+      baseline: { name: 'before', samples: [before] },
+      target: '0',
+    },
+  ];
+}
