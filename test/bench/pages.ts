@@ -97,7 +97,7 @@ export const PERFORMANCE: MeasurementsPage = {
     {
       title: "A year's growth",
       text:
-        'A tenth of a company of 40 teams: every month each team creates environments with a commit of their own, which are ' +
+        'A tenth of a company of 40 teams: every month each team creates an environment with a commit of its own, which is ' +
         'built and deleted. What is left is counted after each month; the first two fill caches.',
       parts: { growth: 'left behind' },
       rows: 'figures',
