@@ -51,7 +51,7 @@ redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(config.redis, logger);
 const informed = apiInformers(client, config.usersNamespace, logger, metrics);
 const informers = Object.values(informed);
-const caches = freshCaches(client, informed);
+const caches = freshCaches(client, config.usersNamespace, informed);
 const webSockets = new WebSockets();
 const pages = withBuffers(redis);
 const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis; trying again');

@@ -1,7 +1,7 @@
 import type { User } from './user-records/user-record.ts';
 import { steadyClock } from '../kubernetes/clock.ts';
 import { Directory } from './auth/visibility.ts';
-import { freshByKind } from './cluster/caches.ts';
+import { cachedKind, freshByKind } from './cluster/caches.ts';
 import { orderedWriter } from './cluster/ordered-writer.ts';
 import { ReadYourWrites } from './http/read-your-writes.ts';
 import { sharedReads } from './cluster/shared-reads.ts';
@@ -53,7 +53,8 @@ export function createServices(options: AppOptions) {
   const { config, caches, now, randomBytes, registry, logger } = options;
   const { budgets } = config;
   const metrics = limitMetrics(registry);
-  const readYourWrites = new ReadYourWrites(new WrittenVersions(options.written, logger), freshByKind(caches));
+  const versions = new WrittenVersions(options.written, logger);
+  const readYourWrites = new ReadYourWrites(versions, freshByKind(caches), cachedKind);
   const budget = new WriteBudget({ redis: options.writeBudget, limits: budgets.written, metrics, logger, now });
   const ordered = orderedWriter(options.cluster, metrics);
   const cluster = readYourWrites.writer(auditedWriter(budgetedWriter(ordered, budget)));

@@ -2,12 +2,13 @@ import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { environmentLabel } from '../../crds/environment-address.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import { idOf } from '../../crds/ids.ts';
-import { ANNOTATIONS } from '../../crds/labels.ts';
+import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import type { IndexFunction } from '../../kubernetes/object-store.ts';
 import type { KubernetesObject, ObjectName, ResourceType, Secret } from '../../kubernetes/resource-type.ts';
+import { USER_RECORD } from '../user-records/user-record.ts';
 import { USER_INDEXES } from '../user-records/user-indexes.ts';
 import type { AnyFreshCache, FreshCache } from './fresh-cache.ts';
 import type { ObjectCache } from './object-cache.ts';
@@ -31,20 +32,30 @@ export interface Caches {
   users: ObjectCache<Secret>;
 }
 
-/** Caches of what users write: all except the users themselves. */
+/** Caches of what users write. */
 export interface FreshCaches extends Caches {
   groups: FreshCache<Group>;
   repositories: FreshCache<Repository>;
   environments: FreshCache<Environment>;
   reusables: FreshCache<ReusableEnvironment>;
+  users: FreshCache<Secret>;
 }
 
-export function freshByKind({ groups, repositories, environments, reusables }: FreshCaches) {
+/** Stands for the kind of user records, because other Secrets are not cached. */
+const userKind = 'User';
+
+/** Returns the kind by which freshByKind() finds the cache of a written object. */
+export function cachedKind({ kind, metadata }: KubernetesObject): string {
+  return kind === 'Secret' && metadata.labels?.[LABELS.record] === USER_RECORD ? userKind : kind;
+}
+
+export function freshByKind({ groups, repositories, environments, reusables, users }: FreshCaches) {
   return new Map<string, AnyFreshCache>([
     [GROUP.kind, groups],
     [REPOSITORY.kind, repositories],
     [ENVIRONMENT.kind, environments],
     [REUSABLE_ENVIRONMENT.kind, reusables],
+    [userKind, users],
   ]);
 }
 

@@ -51,17 +51,18 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
     }),
     users: new Informer<Secret>({
       ...options('User'),
-      source: listWatch<Secret>(client, Secret, {
-        namespace: usersNamespace,
-        labelSelector: `${LABELS.record}=${USER_RECORD}`,
-      }),
+      source: listWatch<Secret>(client, Secret, userRecords(usersNamespace)),
       indexes: INDEXES.users,
     }),
   };
 }
 
 /** Returns the caches that routes read: informers, backed by the API server if one is late. */
-export function freshCaches(client: ClusterClient, informers: ReturnType<typeof apiInformers>): FreshCaches {
+export function freshCaches(
+  client: ClusterClient,
+  usersNamespace: string,
+  informers: ReturnType<typeof apiInformers>,
+): FreshCaches {
   const list =
     <T extends KubernetesObject>(type: ResourceType<T>) =>
     () =>
@@ -72,6 +73,15 @@ export function freshCaches(client: ClusterClient, informers: ReturnType<typeof 
     repositories: new FreshCache({ informer: repositories, indexes: INDEXES.repositories, list: list(REPOSITORY) }),
     environments: new FreshCache({ informer: environments, indexes: INDEXES.environments, list: list(ENVIRONMENT) }),
     reusables: new FreshCache({ informer: reusables, indexes: INDEXES.reusables, list: list(REUSABLE_ENVIRONMENT) }),
-    users,
+    users: new FreshCache({
+      informer: users,
+      indexes: INDEXES.users,
+      list: () => client.list<Secret>(Secret, { ...userRecords(usersNamespace), timeoutMs: listTimeoutMs }),
+    }),
   };
+}
+
+/** Selects the Secrets that are user records. */
+function userRecords(namespace: string) {
+  return { namespace, labelSelector: `${LABELS.record}=${USER_RECORD}` };
 }

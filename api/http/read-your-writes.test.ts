@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { Response } from 'express';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { LABELS } from '../../crds/labels.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { FakeClock, settle } from '../../kubernetes/testing/fake-clock.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
@@ -9,8 +10,9 @@ import { Unavailable } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { FakeRedis } from '../testing/fake-redis.ts';
 import { LateInformer } from '../testing/late-informer.ts';
-import { INDEXES } from '../cluster/caches.ts';
+import { cachedKind, INDEXES } from '../cluster/caches.ts';
 import { FreshCache } from '../cluster/fresh-cache.ts';
+import { USER_RECORD } from '../user-records/user-record.ts';
 import { ReadYourWrites } from './read-your-writes.ts';
 import { WrittenVersions } from '../cluster/written-versions.ts';
 
@@ -140,4 +142,22 @@ test('keeps writes while Redis is away, and does not delay reads', async () => {
   });
   expect((await writing).metadata.name).toBe('acme');
   await expect(read(alice)).rejects.toThrow(Unavailable);
+});
+
+test('records the version of a user record, but not of other Secrets, for the cache of user records', async () => {
+  const written = new WrittenVersions(redis, silentLogger);
+  const users = new Map([['User', cluster.cacheOf<Secret>(Secret, INDEXES.users)]]);
+  const replica = new ReadYourWrites(written, users, cachedKind);
+  const create = (name: string, labels: Record<string, string>) =>
+    request(replica, alice, () =>
+      replica.writer(cluster).create<Secret>(Secret, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { namespace: 'coppice-users', name, labels },
+      }),
+    );
+  await create('an-invitation', {});
+  expect(await written.of(alice)).toEqual([]);
+  const { metadata } = await create('user-alice', { [LABELS.record]: USER_RECORD });
+  expect(await written.of(alice)).toEqual([{ kind: 'User', resourceVersion: metadata.resourceVersion }]);
 });

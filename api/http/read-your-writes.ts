@@ -13,12 +13,21 @@ import type { WrittenVersions } from '../cluster/written-versions.ts';
 export class ReadYourWrites {
   readonly #written: WrittenVersions;
   readonly #caches: ReadonlyMap<string, AnyFreshCache>;
+  readonly #kindOf: (object: KubernetesObject) => string;
   readonly #user = new AsyncLocalStorage<string>();
 
-  /** @param caches by kind; other kinds are not read from caches. */
-  constructor(written: WrittenVersions, caches: ReadonlyMap<string, AnyFreshCache>) {
+  /**
+   * @param caches by kind; other kinds are not read from caches.
+   * @param kindOf returns the kind by which the cache of a written object is found
+   */
+  constructor(
+    written: WrittenVersions,
+    caches: ReadonlyMap<string, AnyFreshCache>,
+    kindOf: (object: KubernetesObject) => string = ({ kind }) => kind,
+  ) {
     this.#written = written;
     this.#caches = caches;
+    this.#kindOf = kindOf;
   }
 
   /** Returns the middleware that every authenticated request passes. */
@@ -39,7 +48,7 @@ export class ReadYourWrites {
   /** Returns a writer that records every write for the user of the request. */
   writer(cluster: ClusterWriter): ClusterWriter {
     const noted = async <T extends KubernetesObject>(written: T): Promise<T> => {
-      await this.#note(written.kind, written.metadata.resourceVersion);
+      await this.#note(this.#kindOf(written), written.metadata.resourceVersion);
       return written;
     };
     return {

@@ -124,9 +124,9 @@ export function userRoutes(options: UserRoutesOptions): Endpoint[] {
       find: nothing,
       writes: false,
       answer: userViewSchema,
-      // Read from the API server: the caller may have just created a token at another replica.
-      run: async ({ caller: { user, reach, apiToken } }) => {
-        const current = (await users.read(user.name)) ?? user;
+      run: ({ caller: { user, reach, apiToken } }) => {
+        // The cache has what the caller has just written at another replica; a token's account was read for this request.
+        const current = apiToken === undefined ? (users.cached(user.name) ?? user) : user;
         const isAdministrator = !reach && administration.isAdministrator(current);
         const view = { ...userView(current, isAdministrator), ...(hasShell && { shell: true as const }) };
         // A restricted token does not see other tokens.

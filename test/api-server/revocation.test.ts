@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import request from 'supertest';
 import { Sessions } from '../../api/auth/sessions.ts';
 import { INDEXES } from '../../api/cluster/caches.ts';
+import { FreshCache } from '../../api/cluster/fresh-cache.ts';
 import { createApp } from '../../api/app.ts';
 import { FakeCluster } from '../../api/testing/fake-cluster.ts';
 import { fakeCaches } from '../../api/testing/test-api.ts';
@@ -85,7 +86,12 @@ async function replica(through: ClusterClient): Promise<Replica> {
   await users.whenSynced();
   const others = new FakeCluster(systemClock);
   const redis = await redisServer.connect();
-  const caches = { ...fakeCaches(others), users };
+  const fresh = new FreshCache({
+    informer: users,
+    indexes: INDEXES.users,
+    list: () => client.list<Secret>(Secret, { namespace }),
+  });
+  const caches = { ...fakeCaches(others), users: fresh };
   const app = createApp(
     testOptions({
       cluster: client,
