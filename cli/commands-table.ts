@@ -43,6 +43,8 @@ const pod: Option = ['--pod <name>', 'a pod of the service; by default a ready o
 const resultsOfTests = 'the server reads the results from the tester';
 const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
+const membersOfGroups = 'the server keeps the roles of members';
+
 const groups = () => import('./commands/group.ts');
 const env = () => import('./commands/env.ts');
 const accesses = () => import('./commands/access.ts');
@@ -134,7 +136,7 @@ export const NOUNS: readonly Noun[] = [
       },
       {
         usage: 'access [env] [mode]',
-        summary: 'show who can open it, or set it: public, password, members, or default',
+        summary: 'show who can open it, or set it: public, password (read from standard input), members, or default',
         needsServer: 'with kubectl, set spec.access of the Environment',
         load: async () => (await accesses()).access,
       },
@@ -225,6 +227,13 @@ export const NOUNS: readonly Noun[] = [
         needsServer: 'the server stores the credentials',
         load: async () => (await repos()).add,
       },
+      {
+        usage: 'delete [repo]',
+        summary: 'delete a repository with its environments and their volumes',
+        options: [yes],
+        needsServer: 'with kubectl, delete the Repository',
+        load: async () => (await repos()).remove,
+      },
       { usage: 'sync [repo]', summary: 'read the refs now', load: async () => (await repos()).sync },
       {
         usage: 'settings [args...]',
@@ -258,6 +267,32 @@ export const NOUNS: readonly Noun[] = [
         summary: 'create a group, and print its id',
         needsServer: 'the server makes you its owner',
         load: async () => (await groups()).create,
+      },
+      {
+        usage: 'members <group>',
+        summary: 'list the members of a group',
+        needsServer: membersOfGroups,
+        load: async () => (await groups()).members,
+      },
+      {
+        usage: 'invite <group> <email>',
+        summary: 'add a member, and print a link by which an account joins',
+        options: [['--role <role>', 'what the member can do; by default member', ['member', 'owner']]],
+        needsServer: membersOfGroups,
+        load: async () => (await groups()).invite,
+      },
+      {
+        usage: 'remove <group> <email>',
+        summary: 'remove a member, or an invited address',
+        needsServer: membersOfGroups,
+        load: async () => (await groups()).removeMember,
+      },
+      {
+        usage: 'delete <group>',
+        summary: 'delete a group with its repositories and environments, and their volumes',
+        options: [yes],
+        needsServer: 'with kubectl, delete the Group',
+        load: async () => (await groups()).remove,
       },
     ],
   },

@@ -284,6 +284,63 @@ test('creates a group', async () => {
   expect([code, out]).toEqual([0, 'GROUP   NAME\ntools   Tools\n']);
 });
 
+describe('members of a group', () => {
+  const member = (email: string, role: string) => expect.stringMatching(new RegExp(`^${email} +${role}$`, 'm'));
+
+  test('are invited by a link, listed and removed', async () => {
+    const invited = await run('group invite acme bob@example.com');
+    expect(invited).toMatchObject({
+      ...{ code: 0, out: expect.stringMatching(`^${url}/register\\?invitation=[^ ]+\n$`) },
+      err: expect.stringContaining('bob@example.com: added to acme'),
+    });
+    await run('group invite acme eve@example.com --role owner');
+    const { out } = await run('group members acme');
+    expect(out).toEqual(member('bob@example.com', 'member'));
+    expect(out).toEqual(member('eve@example.com', 'owner'));
+    expect((await run('group remove acme bob@example.com')).code).toBe(0);
+    expect((await run('group members acme -o name')).out).not.toContain('bob');
+    expect((await run('group remove acme bob@example.com')).err).toContain('acme has no member bob@example.com');
+  });
+
+  test('of another group cannot be read', async () => {
+    api.addGroup('rival', ['eve@example.com']);
+    for (const args of ['group members rival', 'group invite rival bob@example.com', 'group delete rival --yes']) {
+      expect(await run(args)).toMatchObject({ code: 1, err: expect.stringContaining('there is no group rival') });
+    }
+  });
+});
+
+test.each([
+  ['group delete acme', 'Delete acme with 1 repository, 1 environment and all volumes?'],
+  ['repo delete acme.shop', 'Delete acme.shop with 1 environment and all volumes?'],
+])('%s asks at a terminal', async (args, question) => {
+  const refused = await run(args, { typed: 'n' });
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(question)]);
+  expect((await run('env get acme.shop-main')).code).toBe(0);
+  expect(await run(args, { typed: 'y' })).toMatchObject({ code: 0, err: expect.stringContaining('is being deleted') });
+});
+
+test('shows limits in the units of its options', async () => {
+  const { code, err } = await run('env share acme.shop-main --for 90d');
+  expect([code, err]).toEqual([1, 'coppice: these values are not valid\n  --for must be from 1m to 30d\n']);
+  expect((await run('env access acme.shop-main password', { input: 'short' })).err).toContain('the password must have');
+});
+
+test('says which build runs after a failed one', async () => {
+  const startedAt = '2026-01-01T00:00:00Z';
+  const build = { number: 3, result: 'failed', startedAt, finishedAt: startedAt, commit: 'b'.repeat(40) } as const;
+  const deployed = { ...build, number: 1, result: 'succeeded', revision: 'r', commit: 'a'.repeat(40) } as const;
+  api.addEnvironment('acme', 'shop-red', 'shop', { state: 'built', build, deployed });
+  const { out } = await run('env get acme.shop-red');
+  expect(out).toContain(`build 3 of ${'b'.repeat(12)} failed; build 1 of ${'a'.repeat(12)} keeps running\n`);
+  expect(out).toContain('access: public\n');
+});
+
+test('shows contents that are being deleted', async () => {
+  api.addEnvironment('acme', 'shop-old', 'shop', { state: 'built', namespaceUID: 'n' }, { active: false });
+  expect((await run('env list --all')).out).toMatch(/^acme.shop-old +main +deleting /m);
+});
+
 test('creates an environment without a build', async () => {
   const args = 'env spawn acme.shop --branch quiet --no-build -o json';
   const { id, build } = JSON.parse((await run(args)).out) as { id: string; build?: object };

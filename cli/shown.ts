@@ -3,11 +3,18 @@ import type {
   GroupItem,
   ListedEnvironment,
   ListedRepository,
+  MemberView,
   RulesCheckView,
   VariableView,
 } from './api/types.ts';
 import { age, durationText } from './output/duration.ts';
 import type { Shown } from './output/print.ts';
+
+/** The state for people: the contract's four, and what they do not say. */
+function shownStatus({ status, asleep, removing, deleting }: ListedEnvironment): string {
+  if (removing === true || deleting === true) return 'deleting';
+  return asleep === true ? `${status}, asleep` : status;
+}
 
 /** The columns of environments. @param now milliseconds since 1970 */
 export function shownEnvironments(now: () => number): Shown<ListedEnvironment> {
@@ -19,7 +26,7 @@ export function shownEnvironments(now: () => number): Shown<ListedEnvironment> {
         title: 'REF',
         value: ({ gitRef }) => (gitRef.type === 'branch' ? gitRef.name : `${gitRef.type} ${gitRef.name}`),
       },
-      { title: 'STATUS', value: ({ status, asleep }) => (asleep === true ? `${status}, asleep` : status) },
+      { title: 'STATUS', value: shownStatus },
       { title: 'HEALTH', value: ({ health }) => health },
       { title: 'SERVICES', value: ({ services: { ready, total } }) => `${ready}/${total}` },
       { title: 'COMMIT', value: ({ commit }) => commit?.slice(0, 8) },
@@ -79,6 +86,20 @@ export const SHOWN_VARIABLES: Shown<VariableView & { from?: string }> = {
     { title: 'VISIBILITY', value: ({ visibility }) => visibility },
     { title: 'SET IN', value: ({ from }) => from },
     { title: 'ERROR', value: ({ error }) => error, isWide: true },
+  ],
+};
+
+/** Of one owner, which the table need not name. */
+export const SHOWN_OWN_VARIABLES: typeof SHOWN_VARIABLES = {
+  ...SHOWN_VARIABLES,
+  columns: SHOWN_VARIABLES.columns.filter(({ title }) => title !== 'SET IN'),
+};
+
+export const SHOWN_MEMBERS: Shown<MemberView> = {
+  name: ({ id }) => id,
+  columns: [
+    { title: 'MEMBER', value: ({ id }) => id },
+    { title: 'ROLE', value: ({ role }) => role },
   ],
 };
 

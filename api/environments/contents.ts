@@ -26,6 +26,12 @@ export function hasOrWantsContents(environment: EnvironmentViewInput): boolean {
   return stateOf(environment) !== 'empty' || wantsContents(environment);
 }
 
+/** Returns whether its contents are being deleted, and no others follow. */
+export function isRemoving(environment: EnvironmentViewInput): boolean {
+  if (environment.metadata.deletionTimestamp === undefined && wantsContents(environment)) return false;
+  return stateOf(environment) !== 'empty' || environment.status?.namespaceUID !== undefined;
+}
+
 /** Returns whether a requested build has not started. */
 export function awaitsBuild(environment: EnvironmentViewInput): boolean {
   return (

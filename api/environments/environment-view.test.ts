@@ -89,6 +89,7 @@ test('shows a failed build together with the build that is still deployed', () =
     ...fresh,
     status: 'built',
     health: 'healthy',
+    deployedBuild: 2,
     weburl: 'http://elsewhere.env.localhost/',
     buildTime: 90,
     builtAt: createdAt + 150,

@@ -16,7 +16,7 @@ import {
   secondsBetween,
   type AcceptedRequest,
 } from './build-view.ts';
-import { expiryOf, isAsleep, pending, ttlOf } from './contents.ts';
+import { expiryOf, isAsleep, isRemoving, pending, ttlOf } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
 import { includedViews, includedViewSchema } from './included-view.ts';
 import { shownStatus } from './shown-status.ts';
@@ -54,6 +54,14 @@ export const asleepField = z.literal(true).optional().meta({
   description: 'Extension: its services are stopped until it wakes; its contents stay. Otherwise omitted.',
 });
 
+export const removingField = z.literal(true).optional().meta({
+  description: 'Extension: its contents are being deleted, while `status` is `building`. Otherwise omitted.',
+});
+
+export const deployedBuildField = z.int().optional().meta({
+  description: 'Extension: the number of the build that runs, of `commit`; omitted if none does.',
+});
+
 /** An environment, as GET /api/environment/{id} returns it. */
 export const environmentViewSchema = z
   .object({
@@ -67,6 +75,8 @@ export const environmentViewSchema = z
     health: healthSchema,
     problem: problemSchema.optional(),
     asleep: asleepField,
+    removing: removingField,
+    deployedBuild: deployedBuildField,
     sleep: z
       .object({
         since: z.int().meta({ description: 'When it fell asleep, or was last kept awake, in Unix seconds.' }),
@@ -209,7 +219,7 @@ export function environmentCommit({ status }: Environment): string | undefined {
 
 /** Returns the fields that an environment has in every view: its names, its state and its health. */
 export function environmentHead(environment: Environment, group: string) {
-  const { metadata, spec } = environment;
+  const { metadata, spec, status: { deployed } = {} } = environment;
   const { health, problem } = environmentHealth(environment);
   return {
     id: formatId({ group, name: metadata.name }),
@@ -222,6 +232,8 @@ export function environmentHead(environment: Environment, group: string) {
     health,
     ...(problem && { problem }),
     ...(isAsleep(environment) && { asleep: true as const }),
+    ...(isRemoving(environment) && { removing: true as const }),
+    ...(deployed && { deployedBuild: deployed.number }),
   };
 }
 

@@ -4,7 +4,14 @@ import { idOf } from '../../crds/ids.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { buildViewSchema, currentBuildView, type BuildView } from './build-view.ts';
 import { expiryOf } from './contents.ts';
-import { asleepField, environmentCommit, environmentHead, gitRefViewSchema } from './environment-view.ts';
+import {
+  asleepField,
+  deployedBuildField,
+  environmentCommit,
+  environmentHead,
+  gitRefViewSchema,
+  removingField,
+} from './environment-view.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Longest message of a build in a list. */
@@ -23,6 +30,8 @@ export const listedEnvironmentSchema = z
     health: healthSchema,
     problem: problemSchema.optional(),
     asleep: asleepField,
+    removing: removingField,
+    deployedBuild: deployedBuildField,
     weburl: z.string().optional(),
     commit: z.string().optional(),
     author: z.string().optional().meta({ description: 'Author of the commit.' }),

@@ -1,7 +1,7 @@
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment, EnvironmentState } from '../../crds/environment.ts';
 import { APPROVE_REQUEST, pendingRequests, requestAnnotation, requestedApproval } from '../../crds/requests.ts';
-import { stateOf, wantsContents } from './contents.ts';
+import { isRemoving, stateOf, wantsContents } from './contents.ts';
 
 type EnvironmentViewInput = Pick<Environment, 'metadata' | 'spec' | 'status'>;
 
@@ -17,9 +17,7 @@ export function shownStatus(environment: EnvironmentViewInput): EnvironmentState
 function isOnItsWay(environment: EnvironmentViewInput): boolean {
   const { metadata, status = {} } = environment;
   const isEmpty = stateOf(environment) === 'empty';
-  if (metadata.deletionTimestamp !== undefined || !wantsContents(environment)) {
-    return !isEmpty || status.namespaceUID !== undefined;
-  }
+  if (metadata.deletionTimestamp !== undefined || !wantsContents(environment)) return isRemoving(environment);
   const { activation, handledRequests } = status;
   const pending = pendingRequests(metadata.annotations, handledRequests);
   // A new environment has no previous state: it is empty, then created.

@@ -10,6 +10,9 @@ export const overridesViewSchema = z
     applies: z.boolean().meta({ description: 'False for code that is not trusted: it gets no overrides.' }),
     variables: z.array(variableViewSchema),
     serviceFile: z.string().meta({ description: 'YAML in base64; empty if there is none.' }),
+    warnings: z.array(z.string()).optional().meta({
+      description: 'What is probably wrong in the service file that was just set; omitted if nothing is.',
+    }),
     withheld: z.literal(true).optional().meta({
       description: 'The token does not permit reading values; `serviceFile` is empty if there is one.',
     }),

@@ -181,3 +181,31 @@ describe('refuses', () => {
     await send('post', '/variables', { name: 'C', value: 'x' }).expect(409);
   });
 });
+
+describe('a service file with mistakes', () => {
+  beforeEach(() => {
+    api.addEnvironment('acme', 'shop-run', 'shop', { state: 'built', services: [{ name: 'api', ready: true }] });
+  });
+  const set = (text: string) =>
+    request(api.app)
+      .post('/api/environment/acme.shop-run/overrides')
+      .set('x-service-token', token)
+      .send({ serviceFile: encoded(text) });
+
+  test('is refused for an unknown key, with the key that was probably meant', async () => {
+    const { body } = await set('services: { api: { enviroment: { A: b } } }').expect(422);
+    const [detail] = (body as { details: { message: string }[] }).details;
+    expect(detail?.message).toContain('did you mean "environment"?');
+    await set('sevices: {}').expect(422);
+  });
+
+  test.each([
+    ['services: { apj: { environment: { A: b } } }', [expect.stringContaining('did you mean "api"?')]],
+    ['services: { api: { environment: { A: b } } }', undefined],
+    ['services: { cache: { image: redis } }', undefined],
+    ['services: { api: !reset null }', undefined],
+  ])('is stored with warnings: %s', async (text, warnings) => {
+    const { body } = await set(text).expect(200);
+    expect((body as OverridesView).warnings).toEqual(warnings);
+  });
+});

@@ -59,12 +59,14 @@ export function overrideRoutes({ directory, overrides, variables, caps, checker 
       also: { 409: `${NOT_TRUSTED} ${APPLIED_BY_OTHERS} ${TOO_MUCH_TEXT}` },
       run: async ({ caller, target, body: { serviceFile } }) => {
         const text = serviceFile.trim() === '' ? '' : serviceFile;
+        let warnings: string[] = [];
         if (text !== '') {
           requireTrusted(target);
-          await requireYaml(checker, caller.user.accountId, text);
+          warnings = await checkedKeys(checker, caller.user.accountId, target, text);
           caps.requireServiceFile(target, text);
         }
-        return view(caller, await overrides.setServiceFile(target, text));
+        const changed = await view(caller, await overrides.setServiceFile(target, text));
+        return { ...changed, ...(warnings.length > 0 && { warnings }) };
       },
     }),
     endpoint({
@@ -82,13 +84,20 @@ export function overrideRoutes({ directory, overrides, variables, caps, checker 
 }
 
 /**
- * Checks only the syntax: the API does not read the repository, over whose file it is merged.
+ * Checks syntax and keys, and returns what is probably wrong: the API does not read the repository, over whose file it
+ * is merged.
  * @throws Invalid
  */
-async function requireYaml(checker: ServiceFileChecker, user: string, content: string): Promise<void> {
-  const given = { mode: 'panel' as const, serviceFile: content, files: {}, variables: [], syntaxOnly: true };
-  const { errors } = await checker.check(user, given);
-  if (errors.length === 0) return;
+async function checkedKeys(
+  checker: ServiceFileChecker,
+  user: string,
+  { status }: Environment,
+  content: string,
+): Promise<string[]> {
+  const patch = { services: (status?.services ?? []).map(({ name }) => name) };
+  const given = { mode: 'panel' as const, serviceFile: content, files: {}, variables: [], patch };
+  const { errors, warnings } = await checker.check(user, given);
+  if (errors.length === 0) return warnings.map((warning) => formatProblem({ ...warning, file: OVERRIDES }));
   const message = (error: (typeof errors)[number]) => formatProblem({ ...error, file: OVERRIDES });
   const details = errors.map((error) => ({ path: 'serviceFile', message: message(error) }));
   throw new Invalid('the service file is not valid', { details });

@@ -132,7 +132,7 @@ async function requireYaml(checker: ServiceFileChecker, user: string, content: s
     serviceFile: content,
     files: {},
     variables: [],
-    syntaxOnly: true,
+    patch: {},
   });
   if (errors.length === 0) return;
   const details = errors.map((error) => ({ path: 'serviceFile.serviceFile', message: formatProblem(error) }));

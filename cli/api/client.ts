@@ -2,22 +2,25 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError, codeOf, notSignedIn, timedOut } from '../errors.ts';
 import type { Target } from '../config/target.ts';
+import { shownDetail, type Detail } from './shown-detail.ts';
 import { exchange, textOf } from './http.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-interface Detail {
-  path: string;
-  message: string;
-}
 
 /** A request that the API refused. */
 export class RequestError extends CliError {
   readonly status: number;
 
   constructor(status: number, message: string, details: readonly Detail[] = [], options?: ErrorOptions) {
-    const list = details.map(({ path, message: what }) => `\n  ${path === '' ? '' : `${path} `}${what}`).join('');
-    super(`${message}${list}`, undefined, options);
+    const list = details.map((detail) => `\n  ${shownDetail(detail)}`).join('');
+    // The details follow, so that nothing has to say where they are.
+    const head =
+      list === ''
+        ? message
+        : message
+            .replace(/\. Correct .*|, for the reasons? in details$/, '')
+            .replace(/^the body is/, 'these values are');
+    super(`${head}${list}`, undefined, options);
     this.name = 'RequestError';
     this.status = status;
   }

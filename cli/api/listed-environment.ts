@@ -4,10 +4,13 @@ import type { EnvironmentView, ListedEnvironment } from './types.ts';
 export function listedOf(view: EnvironmentView): ListedEnvironment {
   const { id, rid, gid, version, name, gitRef, status, health, problem, weburl, commit, build, createdAt, builtAt } =
     view;
-  const { services, expiresAt } = view;
+  const { services, expiresAt, asleep, removing, deployedBuild } = view;
   return {
     ...{ id, rid, gid, version, name, gitRef, status, health, createdAt, builtAt },
     ...(problem && { problem }),
+    ...(asleep && { asleep }),
+    ...(removing && { removing }),
+    ...(deployedBuild !== undefined && { deployedBuild }),
     ...(weburl !== undefined && { weburl }),
     ...(commit !== undefined && { commit }),
     ...(build && { build }),

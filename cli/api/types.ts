@@ -13,7 +13,8 @@ export type { ListedEnvironment } from '../../api/environments/listed-environmen
 export type { SharedView } from '../../api/environment-access/routes.ts';
 export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';
 export type { EventView } from '../../api/environment-details/events-view.ts';
-export type { GroupItem } from '../../api/groups/group-view.ts';
+export type { GroupItem, GroupView } from '../../api/groups/group-view.ts';
+export type { InvitedMemberView, MemberView } from '../../api/groups/member-service.ts';
 export type { SearchResults } from '../../api/overview/search.ts';
 export type { RepositorySettingsView } from '../../api/repositories/repository-settings.ts';
 export type { RulesCheckView } from '../../api/repositories/rules-check.ts';

@@ -2,9 +2,10 @@ import { RequestError } from '../api/client.ts';
 import { listedOf } from '../api/listed-environment.ts';
 import type { EnvironmentView, ListedEnvironment, SpawnBody } from '../api/types.ts';
 import { CliError, usageError } from '../errors.ts';
+import { requireConsent } from '../consent.ts';
 import type { EnvironmentRequest } from '../installation.ts';
 import { note, write } from '../io.ts';
-import { seconds } from '../output/duration.ts';
+import { durationText, seconds } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { visible, visibleJson } from '../output/safe-text.ts';
 import { tableText } from '../output/table.ts';
@@ -61,18 +62,20 @@ export const get: Run = async (session, [name]) => {
 
 async function printServices({ io, format }: Session, environment: EnvironmentView): Promise<void> {
   const { services, problem, weburl, aliases, approval } = environment;
+  const reasonOf = (name: string) => (problem?.service === name ? problem.message : undefined);
   if (services.length > 0) {
     const columns = [
       { title: 'SERVICE', value: (service: (typeof services)[number]) => service.name },
       { title: 'READY', value: ({ ready }: (typeof services)[number]) => (ready ? 'yes' : 'no') },
       { title: 'RESTARTS', value: ({ restarts }: (typeof services)[number]) => restarts },
-      { title: 'MESSAGE', value: ({ message }: (typeof services)[number]) => message },
+      { title: 'MESSAGE', value: ({ name, message }: (typeof services)[number]) => message ?? reasonOf(name) },
       ...(format === 'wide' ? [{ title: 'IMAGE', value: ({ image }: (typeof services)[number]) => image }] : []),
     ];
     await write(io.out, `\n${tableText(columns, services)}`);
   }
   if (weburl !== undefined) await write(io.out, `\n${visible(weburl)}\n`);
   for (const [alias, address] of Object.entries(aliases)) await write(io.out, `${visible(`${alias}: ${address}`)}\n`);
+  for (const line of settingLines(environment)) await write(io.out, `${visible(line)}\n`);
   const building = buildText(environment);
   if (building !== undefined) await write(io.out, `\n${visible(building)}\n`);
   if (approval?.waitingCommit !== undefined && problem?.reason !== 'WaitingForApproval') {
@@ -81,13 +84,35 @@ async function printServices({ io, format }: Session, environment: EnvironmentVi
   if (problem) await write(io.out, `\n${visible(`${problem.reason}: ${problem.message}`)}\n`);
 }
 
-/** Returns what the running build builds; undefined if none runs. */
-function buildText({ build }: EnvironmentView): string | undefined {
+/** Returns who can open it, when its contents end, when it sleeps, and what is overridden. */
+function settingLines({ access, expiresAt, settings, conditions }: EnvironmentView): string[] {
+  const { afterSeconds } = settings.sleep;
+  const overridden = conditions.find(({ type }) => type === 'Overridden');
+  return [
+    `access: ${access}`,
+    ...(expiresAt === undefined ? [] : [`expires: ${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`]),
+    ...(afterSeconds === undefined
+      ? []
+      : [`sleeps after: ${afterSeconds === 0 ? 'never' : durationText(afterSeconds)}`]),
+    ...(overridden ? [`overrides: ${overridden.message}`] : []),
+  ];
+}
+
+/** Returns the name of a build, with its commit if that is known. */
+function named(number: number | undefined, commit: string | undefined): string {
+  return `build ${number ?? ''}${commit === undefined ? '' : ` of ${commit.slice(0, 12)}`}`.replace('  ', ' ');
+}
+
+/** Returns what the running build builds, or which one runs after a failure; undefined otherwise. */
+function buildText({ build, deployedBuild, commit: runningCommit }: EnvironmentView): string | undefined {
+  if (build?.result === 'failed') {
+    const keeps = deployedBuild === undefined ? 'none runs' : `${named(deployedBuild, runningCommit)} keeps running`;
+    return `${named(build.number, build.commit)} failed; ${keeps}`;
+  }
   if (build?.result !== 'running') return undefined;
   const { number, commit, subject, author } = build;
-  const of = commit === undefined ? '' : ` of ${commit.slice(0, 12)}`;
   const words = [subject, author === undefined ? undefined : `by ${author}`].filter((text) => text !== undefined);
-  return `build ${number ?? ''}${of} is running${words.length > 0 ? `: ${words.join(', ')}` : ''}`;
+  return `${named(number, commit)} is running${words.length > 0 ? `: ${words.join(', ')}` : ''}`;
 }
 
 async function printIncluded({ io }: Session, { repositories = [] }: EnvironmentView): Promise<void> {
@@ -173,10 +198,8 @@ async function confirmed(session: Session, name: string | undefined, then: strin
   const id = await environmentId(session, name);
   if (given.flag('yes') || !io.isTerminal.in || !io.isTerminal.err) return id;
   const { gitRef, status } = await readEnvironment(session, id);
-  const answer = await io.ask(
-    `Delete the contents of ${id} (${gitRef.type} ${gitRef.name}, ${status}) with all volumes${then}? [y/N] `,
-  );
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing was deleted. Answer y, or use --yes');
+  const what = `the contents of ${id} (${gitRef.type} ${gitRef.name}, ${status}) with all volumes${then}`;
+  await requireConsent(session, `Delete ${what}?`);
   return id;
 }
 

@@ -7,7 +7,7 @@ import { environmentPath } from '../paths.ts';
 import { readText } from '../read-text.ts';
 import { environmentId, suggesting } from '../resolve.ts';
 import type { Run } from '../session.ts';
-import { SHOWN_VARIABLES } from '../shown.ts';
+import { SHOWN_OWN_VARIABLES } from '../shown.ts';
 
 /** Shows the overrides of an environment, replaces their service file, or deletes all. */
 export const overrides: Run = async (session, [name]) => {
@@ -26,12 +26,13 @@ export const overrides: Run = async (session, [name]) => {
   });
   if (format === 'json' || format === 'yaml') await printValue(io, format, view);
   else await print(view);
+  for (const warning of view.warnings ?? []) note(io, `warning: ${warning}`);
   if (isCleared || text !== undefined) note(io, `${id}: changed. It takes effect with the next build`);
   if (!view.applies) note(io, 'the code of this environment is not trusted, so it gets no overrides');
 
   async function print({ variables, serviceFile, withheld }: OverridesView): Promise<void> {
     const shown = Buffer.from(serviceFile, 'base64').toString('utf8');
-    if (variables.length > 0) await printList(io, format, variables, SHOWN_VARIABLES);
+    if (variables.length > 0) await printList(io, format, variables, SHOWN_OWN_VARIABLES);
     if (shown !== '') await write(io.out, `${variables.length > 0 ? '\n' : ''}${visible(shown.trimEnd())}\n`);
     if (withheld) note(io, 'the token does not permit reading the service file');
     else if (variables.length === 0 && shown === '') note(io, `${id} has no overrides`);

@@ -1,8 +1,10 @@
 import type { ListedRepository, RepositorySettingsView, RepositoryView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
 import { readCheckout } from '../git/checkout.ts';
+import { requireConsent } from '../consent.ts';
 import { note } from '../io.ts';
 import { pairs } from '../nested.ts';
+import { counted } from '../output/counted.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { groupPath, repositoryPath, required } from '../paths.ts';
 import { repositoryId, suggesting } from '../resolve.ts';
@@ -42,7 +44,29 @@ export const add: Run = async (session, [url]) => {
     given.text('name') ?? nameOf(params['origin'] ?? params['repo'] ?? params['project'] ?? params['repository']);
   const body = { name: required(name, '--name'), type, params, sync: true };
   const send = () => client.send<RepositoryView>('POST', groupPath(group), { body });
-  await printRepository(session, await suggesting(session, 'group', group, send));
+  const added = await suggesting(session, 'group', group, send);
+  await printRepository(session, added);
+  const why = unverified(added);
+  if (why !== undefined) note(io, `${added.id}: not verified yet: ${why}`);
+};
+
+/** Returns why it is not known whether the repository can be read; undefined if it can be. */
+function unverified({ conditions }: RepositoryView): string | undefined {
+  const known = (type: string) =>
+    conditions.find((condition) => condition.type === type && condition.status === 'True');
+  if (known('Ready')) return undefined;
+  return known('Reconciling')?.message ?? 'the operator has not read it. `coppice repo list` shows when it has';
+}
+
+/** Deletes a repository with its environments. */
+export const remove: Run = async (session, [name]) => {
+  const { client, io } = session;
+  const id = await repositoryId(session, name);
+  const path = repositoryPath(id);
+  const { environments } = await suggesting(session, 'repository', id, () => client.get<RepositoryView>(path));
+  await requireConsent(session, `Delete ${id} with ${counted(environments.length, 'environment')} and all volumes?`);
+  await client.send('DELETE', path);
+  note(io, `${id}: is being deleted`);
 };
 
 async function remoteOf({ io }: Session): Promise<string> {
@@ -93,16 +117,20 @@ export const settings: Run = async (session, args) => {
   await printValue(io, isYaml ? 'yaml' : 'json', isChange ? partOf(printed, body) : printed);
 };
 
+type ShownSettings = Omit<RepositorySettingsView, 'access'> & { access?: RepositorySettingsView['access'] | null };
+
 /** Returns settings for people: without the secret of the webhook, and with the text of the service file. */
 export function shownSettings(
   settings: RepositorySettingsView,
   { showsSecrets, decodes }: { showsSecrets: boolean; decodes: boolean },
-): RepositorySettingsView {
+): ShownSettings {
   const { serviceFile, webhook } = settings;
   const text = Buffer.from(serviceFile.serviceFile, 'base64').toString('utf8');
   return {
     ...settings,
     ...(decodes && { serviceFile: { ...serviceFile, serviceFile: text } }),
+    // A setting that is not shown cannot be found.
+    ...(decodes && { environmentTTL: settings.environmentTTL ?? 0, access: settings.access ?? null }),
     ...(webhook && !showsSecrets && { webhook: { ...webhook, secret: '(hidden)' } }),
   };
 }

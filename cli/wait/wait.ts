@@ -56,7 +56,9 @@ export async function waitForBuild(session: Session, id: string, request: string
   });
   if (build.result === 'succeeded') return build;
   if (build.result === 'failed') {
-    for (const line of await installation.endOfBuildLog(id, build.number, shownLogLines)) note(io, line);
+    const lines = await installation.endOfBuildLog(id, build.number, shownLogLines);
+    // The last line is the message of the error below, without its line breaks.
+    for (const line of lines.filter((text) => !text.startsWith('-- build failed: '))) note(io, line);
   }
   const why = build.message === undefined ? '' : `: ${build.message}`;
   throw new CliError(`build ${build.number ?? ''} of ${id} ${outcomes[build.result]}${why}`.replace('  ', ' '));

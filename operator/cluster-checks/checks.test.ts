@@ -63,7 +63,7 @@ test('finds nothing in a cluster that fits, and says what it found', () => {
     'IngressClass: nginx, the default',
     'Ingress controller: pods in ingress',
     'DNS: Service kube-system/kube-dns',
-    'nodes: 1, which environments and builds do not reach',
+    'nodes: 1; environments and builds cannot connect to them',
     'registry: 1 of 1 nodes have images of registry.example.com',
     'metrics: the metrics API is available',
     'admission: ValidatingAdmissionPolicies are available',

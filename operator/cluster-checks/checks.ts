@@ -266,7 +266,7 @@ function nodeNetworks(nodes: readonly NodeFact[], { ingress, egress, privateEgre
         ]
       : []),
   ];
-  return results.length > 0 ? results : [ok(`${nodes.length}, which environments and builds do not reach`)];
+  return results.length > 0 ? results : [ok(`${nodes.length}; environments and builds cannot connect to them`)];
 }
 
 function some(items: readonly string[]): string {

@@ -26,6 +26,19 @@ export function reconciling(reason: string, message: string): ConditionReport[] 
   ];
 }
 
+/** Returns the conditions of an object that waits for something else, perhaps for a user to create it. */
+function waiting(reason: string, message: string): ConditionReport[] {
+  const stalledMessage = 'Coppice waits, and continues by itself. The condition Reconciling says for what';
+  return reconciling(reason, message).map((report) =>
+    report.type === 'Stalled' ? { ...report, message: stalledMessage } : report,
+  );
+}
+
+/** Returns the conditions of an object that is being deleted. */
+export function terminating(message: string): ConditionReport[] {
+  return reconciling('Terminating', message);
+}
+
 /** Returns the conditions of an object that cannot continue until a user acts. */
 export function stalled(reason: string, message: string): ConditionReport[] {
   return [
@@ -100,7 +113,7 @@ export function suspended(wasReady: boolean, message: string): ConditionReport[]
 /** Returns the conditions for an error that ended the object's reconcile. */
 export function afterError(error: unknown): ConditionReport[] {
   if (error instanceof Stalled) return stalled(error.reason, error.message);
-  if (error instanceof Waiting) return reconciling(error.reason, error.message);
+  if (error instanceof Waiting) return waiting(error.reason, error.message);
   return reconciling('Retrying', describeRetried(error));
 }
 

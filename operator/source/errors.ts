@@ -62,6 +62,6 @@ export class KeyNotAcceptedError extends Waiting {
 
 /** Returns the error for a ref that the Git host does not have, with what the user can do. */
 export function refNotFound({ type, name }: GitRef, cause?: unknown): SourceRefusedError {
-  const words = `the ${type} ${name} is not in the repository. Push it, then request a build`;
+  const words = `the ${type} ${name} is not in the repository. Push it, then request a build; or delete the environment and correct the name`;
   return new SourceRefusedError('RefNotFound', words, { cause });
 }

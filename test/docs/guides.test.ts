@@ -54,6 +54,7 @@ const partWords = {
   'overrides of environments': 900,
   sleep: 2010,
   housekeeping: 850,
+  'first questions of a newcomer': 350,
   'next version of resources': 420,
   'benchmarks of applications and groups': 400,
 };

@@ -18,7 +18,8 @@ test('reports a missing branch in the conditions and the log', async () => {
   const environment = await harness.stalled(id);
   expect(conditionOf(environment, 'Stalled')).toMatchObject({
     reason: 'RefNotFound',
-    message: 'the branch nowhere is not in the repository. Push it, then request a build',
+    message:
+      'the branch nowhere is not in the repository. Push it, then request a build; or delete the environment and correct the name',
   });
   const end = { result: 'failed', message: expect.stringContaining('nowhere') };
   expect(await harness.endOfLog(id)).toMatchObject({ end });

@@ -946,6 +946,7 @@ describe('an object that is deleted', () => {
     await reconciler.reconcile('key');
     await reconciler.reconcile('key');
     expect(calls.filter((call) => call === 'log ends: cancelled')).toHaveLength(1);
+    expect(condition(object, 'Ready')).toBe('False Terminating');
     expect(calls).not.toContain('finalizer removed');
     const last = reconcilerIn(object, { isGone: true });
     await last.reconciler.reconcile('key');

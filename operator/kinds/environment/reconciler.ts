@@ -210,15 +210,20 @@ export class EnvironmentReconciler {
     await this.#options.planner.retire(scope.location(), scope.before, scope.status);
   }
 
-  async #finalize(scope: EnvironmentScope): Promise<ReconcileResult> {
+  async #finalize(start: EnvironmentScope): Promise<ReconcileResult> {
+    let scope = start;
     const { recorder, namespace, environmentQuota, seeding, client } = this.#options;
-    if (scope.runningBuild) {
-      const cancelled = await recorder.finish(scope, 'cancelled', 'the environment was deleted');
-      await this.#options.statuses.write(scope.with(cancelled));
+    if (start.runningBuild) {
+      const cancelled = await recorder.finish(start, 'cancelled', 'the environment was deleted');
+      scope = start.with(cancelled);
+      await this.#options.statuses.write(scope);
     }
     this.#options.wakers.forget(scope.key);
     await seeding.end(scope);
-    if (!(await namespace.remove(scope))) return { requeueAfterMs: removalRecheckMs };
+    if (!(await namespace.remove(scope))) {
+      await this.#options.statuses.write(scope);
+      return { requeueAfterMs: removalRecheckMs };
+    }
     environmentQuota.free(scope.id);
     await removeFinalizer(client, ENVIRONMENT, scope.environment);
     return {};

@@ -107,6 +107,14 @@ test('restores the labels of its bindings, and deletes them with the group', asy
   expect(ending.writes).toEqual(['delete RoleBinding members', 'delete RoleBinding api', 'let the group go']);
 });
 
+test('reports that it is being deleted while its namespace exists', async () => {
+  const ending = world([], { deletionTimestamp, madeFor: 'u' });
+  await ending.reconcile();
+  expect(findCondition(ending.group.status?.conditions, 'Ready')).toMatchObject({
+    ...{ status: 'False', reason: 'Terminating' },
+  });
+});
+
 test('reports variables with names that only Coppice sets until they are renamed, and stays ready', async () => {
   const { group, reconcile } = world([binding('members', 'look', {}), binding('api', 'keep', {})]);
   const variable = (name: string) => ({ name, value: 'x', visibility: 'always' as const });

@@ -12,7 +12,7 @@ import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { keyOf, Namespace, RoleBinding, type ObjectName } from '../../../kubernetes/resource-type.ts';
 import type { BuilderPool } from '../../images/builders/pool.ts';
-import { afterError, inputReports, ready } from '../../shared/conditions.ts';
+import { afterError, inputReports, ready, terminating } from '../../shared/conditions.ts';
 import { createOrGet } from '../../shared/create-or-get.ts';
 import { Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
@@ -68,7 +68,7 @@ export class GroupReconciler {
     const { object: group, problem } = parseObject(groupSchema, found);
     let result: ReconcileResult;
     try {
-      if (found.metadata.deletionTimestamp) return await this.#finalize(group);
+      if (found.metadata.deletionTimestamp) return await this.#end(group);
       if (problem) throw problem;
       await addFinalizer(this.#options.client, GROUP, group);
       result = await this.#ensureIsolated(group);
@@ -160,6 +160,15 @@ export class GroupReconciler {
     const conditions = mergeConditions(input.before, [...reports, ...input.reports], generation, this.#options.now());
     const namespace = groupNamespace(group.metadata.name);
     await this.#options.statuses.write(group, { observedGeneration: generation, namespace, conditions });
+  }
+
+  /** Deletes what belongs to the group, and reports that it is being deleted until nothing is left. */
+  async #end(group: Group): Promise<ReconcileResult> {
+    const result = await this.#finalize(group);
+    if (result.requeueAfterMs !== undefined) {
+      await this.#report(group, terminating('the group is being deleted, with its repositories and environments'));
+    }
+    return result;
   }
 
   /** Deletes the group's objects, then its namespace if Coppice created it. */

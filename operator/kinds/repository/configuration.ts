@@ -67,7 +67,9 @@ export class RepositoryConfigurations {
     const namespace = groupNamespace(id.group);
     const repository = this.#repositories.get(objectKey(namespace, id.name));
     if (!repository) {
-      const message = `there is no Repository ${formatId(id)}. Create it, or correct the name`;
+      const message =
+        `waiting for the Repository ${formatId(id)}, which does not exist. Create it, or delete the Environment and ` +
+        'correct the name';
       throw new Waiting('RepositoryNotFound', message, repositoryRecheckMs);
     }
     const group = this.#groups.get(id.group);

@@ -8,7 +8,7 @@ import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { ReconcileResult } from '../../../kubernetes/controller.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { keyOf } from '../../../kubernetes/resource-type.ts';
-import { afterError, inputReports, ready } from '../../shared/conditions.ts';
+import { afterError, inputReports, ready, terminating } from '../../shared/conditions.ts';
 import { Stalled, userMustAct, Waiting } from '../../shared/errors.ts';
 import { addFinalizer, removeFinalizer } from '../../shared/finalizer.ts';
 import type { GroupMembership } from '../group/group-membership.ts';
@@ -180,6 +180,7 @@ export class RepositoryReconciler {
     const mine = environments.byIndex('repository', keyOf(repository));
     if (mine.length > 0) {
       const left = await sync.removeAll(repository, mine, signal);
+      await this.#report(repository, terminating('the repository is being deleted, with its environments'));
       return { requeueAfterMs: left > 0 ? 1 : removalRecheckMs };
     }
     sync.forget(repository);

@@ -184,7 +184,8 @@ test('reports a ref that disappears before it is read like one that does not exi
   const planning = plannerIn({ snapshot }).planner.plan({ ...request, isFirst: true });
   await expect(planning).rejects.toMatchObject({
     reason: 'RefNotFound',
-    message: 'the branch main is not in the repository. Push it, then request a build',
+    message:
+      'the branch main is not in the repository. Push it, then request a build; or delete the environment and correct the name',
   });
 });
 

@@ -16,6 +16,8 @@ export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryIn
     state: stateOf(scope),
     present: scope.isPresent,
     wanted: scope.isActive,
+    deleting: scope.environment.metadata.deletionTimestamp !== undefined,
+    expired: expiryIn(scope.status),
     asleep: scope.isAsleep,
     waking: isWaking(scope),
     // A stranger's commit does not affect what is deployed; the condition Approved reports that it waits.
@@ -28,6 +30,11 @@ export function summaryInput(scope: EnvironmentScope, error: unknown): SummaryIn
     wasReady: findCondition(scope.before.conditions, 'Ready')?.status === 'True',
     error,
   };
+}
+
+/** Returns the end of the time to live, if it deleted the contents. */
+function expiryIn({ activation, ttl }: EnvironmentStatus): SummaryInput['expired'] {
+  return activation?.reason === 'Expired' && ttl ? { at: activation.since, seconds: ttl.seconds } : undefined;
 }
 
 /** How long a start of services after a sleep is not a failure, in milliseconds. */

@@ -6,6 +6,8 @@ const base: SummaryInput = {
   state: 'built',
   present: true,
   wanted: true,
+  deleting: false,
+  expired: undefined,
   asleep: false,
   waking: false,
   buildPending: false,
@@ -16,6 +18,7 @@ const base: SummaryInput = {
   wasReady: false,
   error: undefined,
 };
+const expired = { at: '2026-01-01T00:07:00.123Z', seconds: 60 };
 const startedAt = '2026-01-01T00:00:00Z';
 
 const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'][] = [
@@ -26,6 +29,9 @@ const cases: [Partial<SummaryInput>, string, 'Ready' | 'Reconciling' | 'Stalled'
   [{ asleep: true, build: { number: 2, result: 'failed', startedAt, message: 'boom' } }, 'BuildFailed', 'Stalled'],
   [{ state: 'created', available: undefined }, 'Created', 'Ready'],
   [{ state: 'empty', present: false, wanted: false }, 'Empty', 'Ready'],
+  [{ state: 'empty', present: false, wanted: false, expired }, 'Expired', 'Ready'],
+  [{ wanted: false, expired }, 'RemovingContents', 'Reconciling'],
+  [{ deleting: true, error: new Error('a') }, 'Terminating', 'Reconciling'],
   [{ state: 'empty', wanted: false }, 'RemovingContents', 'Reconciling'],
   [{ state: 'built', wanted: false }, 'RemovingContents', 'Reconciling'],
   [{ state: 'empty' }, 'Creating', 'Reconciling'],
@@ -42,6 +48,20 @@ test.each(cases)('summarizes %j as %s, %s', (change, reason, type) => {
   const reports = summarize({ ...base, ...change });
   expect(reports.filter(({ status }) => status === 'True').map((report) => report.type)).toEqual([type]);
   expect(new Set(reports.map((report) => report.reason))).toEqual(new Set([reason]));
+});
+
+test('reports when the time to live ended', () => {
+  const [report] = summarize({ ...base, state: 'empty', present: false, wanted: false, expired });
+  expect(report?.message).toBe('the environment is empty since 2026-01-01T00:07:00Z: its time to live of 60 s ended');
+});
+
+test('does not report a wait as no failure', () => {
+  const reports = summarize({ ...base, error: new Waiting('RepositoryNotFound', 'waiting for the Repository', 1) });
+  expect(reports.map(({ message }) => message)).toEqual([
+    'waiting for the Repository',
+    'waiting for the Repository',
+    'Coppice waits, and continues by itself. The condition Reconciling says for what',
+  ]);
 });
 
 test('reports an unknown error with its cause', () => {

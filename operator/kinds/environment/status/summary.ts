@@ -2,13 +2,17 @@ import type { ConditionReport } from '../../../../crds/conditions.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import { WAITING_FOR_APPROVAL } from '../revision/approval.ts';
-import { afterError, brief, ready, reconciling, stalled } from '../../../shared/conditions.ts';
+import { afterError, brief, ready, reconciling, stalled, terminating } from '../../../shared/conditions.ts';
 
 export interface SummaryInput {
   state: EnvironmentStatus['state'];
   /** Whether the namespace exists. */
   present: boolean;
   wanted: boolean;
+  /** Whether the object is being deleted. */
+  deleting: boolean;
+  /** When the time to live of the contents ended, and how long it was; undefined if something else ended them. */
+  expired: { at: string; seconds: number } | undefined;
   /** Whether its services are to be stopped. */
   asleep: boolean;
   /** Whether its services start after a sleep. */
@@ -32,14 +36,21 @@ export interface SummaryInput {
 /** Returns the summarizing conditions of an Environment; none if nothing new is known. */
 export function summarize(input: SummaryInput): ConditionReport[] {
   const { build, state } = input;
+  if (input.deleting) return terminating('the environment is being deleted, with its contents');
   if (input.error !== undefined) {
     const reports = afterError(input.error);
     // An error on the way does not affect services that are running.
     return isPassing(input.error) && runsAsBefore(input) ? reports.filter(({ type }) => type !== 'Ready') : reports;
   }
   if (!input.wanted) {
+    const { expired } = input;
+    if (!input.present && expired) {
+      const at = expired.at.replace(/\.\d+Z$/, 'Z');
+      return ready('Expired', `the environment is empty since ${at}: its time to live of ${expired.seconds} s ended`);
+    }
     if (!input.present) return ready('Empty', 'the environment has no contents, as requested');
-    return reconciling('RemovingContents', 'the contents are being deleted');
+    const why = expired ? ': their time to live is over' : '';
+    return reconciling('RemovingContents', `the contents are being deleted${why}`);
   }
   if (build?.result === 'running') {
     const until = input.givesUpAt ? ` until ${input.givesUpAt.toISOString().replace(/\.\d+Z$/, 'Z')}` : '';
