@@ -89,7 +89,7 @@ export const SHOWN_VARIABLES: Shown<VariableView & { from?: string }> = {
   ],
 };
 
-/** Of one owner, which the table need not name. */
+/** The columns of variables of one owner, whom the table need not name. */
 export const SHOWN_OWN_VARIABLES: typeof SHOWN_VARIABLES = {
   ...SHOWN_VARIABLES,
   columns: SHOWN_VARIABLES.columns.filter(({ title }) => title !== 'SET IN'),
