@@ -73,7 +73,7 @@ test('removes the service file with an empty one', async () => {
 
 test('shows neither values nor the service file to a read-only token, which sets none', async () => {
   await send('post', '/variables', { name: 'KEY', value: 'hunter2' }).expect(201);
-  await send('post', '', { serviceFile: encoded('a: hunter2') }).expect(200);
+  await send('post', '', { serviceFile: encoded('x-a: hunter2') }).expect(200);
   await useTokenOf('read');
   expect(await view()).toEqual({
     applies: true,
@@ -157,7 +157,7 @@ describe('refuses', () => {
     });
     expect(await view()).toMatchObject({ variables: [{ value: 'applied' }], serviceFile: encoded('services: {}') });
     await send('patch', '/variables', { name: 'KEY', value: 'x' }).expect(409);
-    await send('post', '', { serviceFile: encoded('a: 1') }).expect(409);
+    await send('post', '', { serviceFile: encoded('x-a: 1') }).expect(409);
     await send('post', '/variables', { name: 'OTHER', value: 'x' }).expect(201);
     expect(texts()).toEqual(['x']);
   });
@@ -174,7 +174,7 @@ describe('refuses', () => {
     api.addRepository('acme', 'shop');
     api.addEnvironment('acme', 'shop-main', 'shop', {});
     api.addEnvironment('acme', 'shop-other', 'shop', {}, { overrides: { serviceFile: { content: 'x'.repeat(1000) } } });
-    await send('post', '', { serviceFile: encoded(`a: ${'x'.repeat(400)}`) }).expect(200);
+    await send('post', '', { serviceFile: encoded(`x-a: ${'x'.repeat(400)}`) }).expect(200);
     await send('post', '/variables', { name: 'A', value: 'x'.repeat(500) }).expect(409);
     await send('post', '/variables', { name: 'A', value: 'x' }).expect(201);
     await send('post', '/variables', { name: 'B', value: 'x' }).expect(201);

@@ -23,8 +23,8 @@ export interface CheckInput {
   /** The file is read as for the branch `main` of this repository; by default of an example. */
   repository?: CheckedRepository;
   /**
-   * Whether to check only syntax and keys, because the file is merged over one that is not known here. `services`: the
-   * services that run, of which others are probably mistyped.
+   * Whether to check only the syntax, because the file is merged over one that is not known here. With `services`, those
+   * that run, keys are checked too, and other services are reported as probably mistyped.
    */
   patch?: { services?: readonly string[] };
 }
@@ -51,7 +51,7 @@ const path = 'compose.yaml';
 /** Reads a service file as the operator does. May use seconds of CPU time: do not call it on the main thread. */
 export async function checkServiceFile(input: CheckInput): Promise<CheckResult> {
   const { mode, serviceFile, files, variables } = input;
-  if (input.patch) return checkPatch(serviceFile, input.patch.services ?? []);
+  if (input.patch) return checkPatch(serviceFile, input.patch.services);
   const contents = Object.entries(files).map(([path, content]) => [path, Buffer.from(content, 'base64')] as const);
   if (mode === 'repo') contents.push([path, Buffer.from(serviceFile)]);
   const result = await readServiceFile({
@@ -75,12 +75,12 @@ function ownVariables(repository: CheckedRepository | undefined): OwnVariables {
   return new OwnVariables({ ...environmentFacts(new URL(environmentsUrl), environment), registry, commit, build });
 }
 
-function checkPatch(text: string, known: readonly string[]): CheckResult {
+function checkPatch(text: string, known: readonly string[] | undefined): CheckResult {
   const problems = new Problems();
   const tree = parseYaml(text, { file: SETTINGS, folder: '' }, problems);
   if (tree !== undefined && tree.kind !== 'map')
     problems.error(tree, 'a service file must be a map of keys: start with "services:"');
-  if (tree?.kind === 'map') checkKeys(tree, known, problems);
+  if (known && tree?.kind === 'map') checkKeys(tree, known, problems);
   return { services: [], warnings: problems.warnings, errors: problems.errors };
 }
 

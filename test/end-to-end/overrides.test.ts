@@ -78,10 +78,12 @@ async function overridesOne(): Promise<void> {
   await build(id, 'rebuild');
   expect(await pageOf(weburl, 'LEVEL=debug')).toEqual(own);
 
-  await send('POST', overrides(id), serviceFile('services:\n  web:\n    imag: x\n'));
+  const mistyped = await client.send('POST', `/api${overrides(id)}`, serviceFile('services: { web: { imag: x } }'));
+  expect([mistyped.status, mistyped.text]).toEqual([422, expect.stringContaining('did you mean')]);
+  await send('POST', overrides(id), serviceFile('services:\n  web:\n    ports: x\n'));
   await send('POST', `/environment/${id}/build`);
   const broken = await client.waitForEnvironment(id, (now) => conditionOf(now, 'Built')?.status === 'False');
-  expect(conditionOf(broken, 'Built')?.message).toMatch(/overrides:3:5/);
+  expect(conditionOf(broken, 'Built')?.message).toMatch(/overrides:3:\d+/);
   expect(broken.status).toBe('built');
   expect(await pageOf(weburl, 'LEVEL=debug')).toEqual(own);
 
