@@ -8,6 +8,7 @@ import { sampleContext, sampleService, SAMPLE_SETTINGS } from './testing/sample-
 const routes = [
   { service: 'web', port: 80, path: '/' },
   { service: 'web', port: 80, path: '/.well-known/acme-challenge/x' },
+  { service: 'web', port: 80, path: '/.coppice/access' },
   { service: 'admin', port: 80, path: '/', alias: 'admin' },
 ];
 const hosts = ['shop-main--acme.env.localhost', 'admin---shop-main--acme.env.localhost'];
@@ -70,7 +71,7 @@ describe('by ingress-nginx', () => {
     expect(JSON.stringify(gateIngress(context))).toContain('"name":"coppice-access-x-x"');
   });
 
-  test('no commit opens a path by naming one that nginx does not ask about', () => {
+  test('no commit opens a path, or gets tokens, by naming one that nginx does not ask about', () => {
     const pathsOf = (context: ReturnType<typeof contextBy>) =>
       ingress(context)?.spec?.rules?.flatMap(({ http }) => http?.paths.map(({ path }) => path));
     for (const access of ['members', 'public'] as const) expect(pathsOf(contextBy(nginx, access))).toEqual(['/', '/']);
@@ -85,7 +86,7 @@ describe('by Gateways of Traefik', () => {
   test('every rule of every route refers to a middleware of the namespace', () => {
     const context = contextBy(gateway);
     const rules = httpRoutes(context).flatMap(({ spec }) => spec.rules);
-    expect(rules).toHaveLength(3);
+    expect(rules).toHaveLength(4);
     for (const { filters } of rules) {
       expect(filters).toEqual([
         { type: 'ExtensionRef', extensionRef: { group: 'traefik.io', kind: 'Middleware', name: 'coppice-access' } },
@@ -100,6 +101,7 @@ describe('by Gateways of Traefik', () => {
   test('a public environment has neither', () => {
     const context = contextBy(gateway, 'public');
     expect(httpRoutes(context).flatMap(({ spec }) => spec.rules.map(({ filters }) => filters))).toEqual([
+      undefined,
       undefined,
       undefined,
       undefined,
