@@ -215,6 +215,8 @@ describe('a comment that approves a commit', () => {
     ['ownerhost', hub('issue_comment'), comment('looks good')],
     ['ownerhost', hub('issue_comment'), comment(command, { action: 'edited' })],
     ['ownerhost', hub('issue_comment'), comment(command, { issue: { number: 7 } })],
+    ['ownerhost', hub('issue_comment'), comment(command, { issue: { number: 7, pull_request: null } })],
+    ['generic', hub('issue_comment'), comment(command), approval],
     ['ownerhost', hub('issue_comment'), comment(command, { comment: { id: 3, body: command, user: null } })],
     ['groupedhost', lab('Note Hook'), note(command), approval],
     ['groupedhost', lab('Note Hook'), note('looks good')],

@@ -76,7 +76,9 @@ function readPullRequest(raw: RawDelivery): Omit<Delivery, 'ids'> {
 function readComment(raw: RawDelivery): Pick<Delivery, 'approval'> {
   const { action, issue, comment } = parseJsonBody(commentSchema, payloadOf(raw));
   const commit = commandedCommit(comment.body);
-  if (action !== 'created' || issue.pull_request === undefined || commit === undefined || !comment.user) return {};
+  // Gitea sends null for an issue.
+  const isOnPullRequest = (issue.pull_request ?? undefined) !== undefined;
+  if (action !== 'created' || !isOnPullRequest || commit === undefined || !comment.user) return {};
   return {
     approval: { pullRequest: issue.number, comment: `${comment.id}`, author: `${comment.user.id}`, commit },
   };

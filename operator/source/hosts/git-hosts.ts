@@ -59,8 +59,8 @@ export class GitHosts {
    */
   async of(repository: Repository): Promise<GitHost> {
     const { spec } = repository;
-    const { source } = this.#options;
-    if (spec.generic) return new GenericHost(source, await this.#access(repository, spec.generic));
+    const { source, http } = this.#options;
+    if (spec.generic) return new GenericHost(source, await this.#access(repository, spec.generic), http);
     if (spec.ownerhost) return this.#ownerhost(repository, spec.ownerhost);
     if (spec.groupedhost) return this.#groupedhost(repository, spec.groupedhost);
     if (spec.cloudorg) return this.#cloudorg(repository, spec.cloudorg);

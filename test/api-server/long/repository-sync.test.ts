@@ -14,6 +14,7 @@ import { type ObjectName, type ResourceType } from '../../../kubernetes/resource
 import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
 import { ENVIRONMENT_INDEXES } from '../../../operator/shared/environment-keys.ts';
 import { GenericHost } from '../../../operator/source/hosts/generic.ts';
+import { HostHttp } from '../../../operator/source/hosts/host-http.ts';
 import { RepositorySync, type SyncOutcome } from '../../../operator/kinds/repository/repository-sync.ts';
 import { Source } from '../../../operator/source/git/source.ts';
 import { serveByHttpBackend } from '../../git-server/http-backend.ts';
@@ -54,7 +55,8 @@ beforeAll(async () => {
   const rules = { isAddressAllowed: () => true, ports: [port], sshPorts: [] };
   const source = new Source({ ...rules, scratch: folder, timeoutMs: 20_000 });
   const access = { origin: `http://127.0.0.1:${port}/shop.git`, credentials: undefined };
-  host = new GenericHost(source, access);
+  const send = () => Promise.reject(new Error('nothing is asked by HTTP'));
+  host = new GenericHost(source, access, new HostHttp({ send, ports: [], now: () => new Date() }));
   sync = new RepositorySync({
     client: ofOurType(),
     environments: informer,
