@@ -101,7 +101,8 @@ async function startBuildKit(container: string, options: BuilderOptions, scratch
   mkdirSync(join(settings, 'docker'), { recursive: true });
   const { toml, login } = buildKitSettings(options);
   writeFileSync(join(settings, 'buildkitd.toml'), toml);
-  writeFileSync(join(settings, 'docker/config.json'), JSON.stringify(login), { mode: 0o600 });
+  // Readable for the user of BuildKit; the folder above is not, for others.
+  writeFileSync(join(settings, 'docker/config.json'), JSON.stringify(login));
   await run('docker', [
     ...['create', '--name', container, '--network', 'host'],
     // What rootless BuildKit needs: user namespaces, and a mounted /proc.
