@@ -66,6 +66,39 @@ test('leaves the number of replicas to the autoscaler, and limits disruptions by
   expect(budgets(await rendered({ enabled: false, minReplicas: 2 }))).toBe(0);
 });
 
+test('adds variables, volumes, labels and placement to the pods of each component', async () => {
+  const added = z.looseObject({
+    template: z.looseObject({
+      metadata: z.looseObject({
+        labels: z.looseObject({ team: z.literal('platform') }),
+        annotations: z.looseObject({ 'example.org/a': z.literal('b') }),
+      }),
+      spec: z.looseObject({
+        affinity: z.object({ nodeAffinity: z.object({}) }),
+        topologySpreadConstraints: z.tuple([z.looseObject({ topologyKey: z.literal('topology.kubernetes.io/zone') })]),
+        volumes: z.array(z.looseObject({ name: z.string() })),
+        containers: z.array(
+          z.looseObject({
+            env: z.array(z.looseObject({ name: z.string() })),
+            volumeMounts: z.array(z.looseObject({ name: z.string() })),
+          }),
+        ),
+      }),
+    }),
+  });
+  const pods = (await renderObjects(ALL_VALUES)).filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind));
+  expect(pods.map(({ metadata }) => metadata.name).sort()).toEqual(
+    ['api', 'operator', 'redis', 'registry-tokens', 'tester', 'waker'].map((name) => `coppice-${name}`),
+  );
+  for (const { spec } of pods) {
+    const { volumes, containers } = added.parse(spec).template.spec;
+    const names = (list: { name: string }[] = []) => list.map(({ name }) => name);
+    expect(names(volumes)).toContain('extra');
+    expect(names(containers[0]?.volumeMounts)).toContain('extra');
+    expect(names(containers[0]?.env)).toContain('NODE_OPTIONS');
+  }
+});
+
 test('installs additional objects with the values in their templates', async () => {
   expect(objectOf(await renderObjects(ALL_VALUES), 'ConfigMap', 'extra')).toMatchObject({
     metadata: { namespace: 'coppice-system' },
@@ -83,6 +116,13 @@ test('does not restart Redis in an upgrade to a version that changes nothing of 
     const next = objectsIn(await run(program('helm'), args, { input: stringify(MIN_VALUES) }));
     const redisOf = (objects: readonly Rendered[]) => objectOf(objects, 'StatefulSet', 'coppice-redis').spec;
     expect(redisOf(next)).toEqual(redisOf(await renderObjects(MIN_VALUES)));
+    const labels = z.looseObject({
+      template: z.looseObject({ metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }) }),
+    });
+    const pods = (await renderObjects(ALL_VALUES)).filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind));
+    for (const { spec } of pods) {
+      expect(labels.parse(spec).template.metadata.labels).not.toHaveProperty('app.kubernetes.io/version');
+    }
     expect(objectOf(next, 'Deployment', 'coppice-api').metadata).toMatchObject({
       labels: { 'app.kubernetes.io/version': '99.0.0' },
     });

@@ -85,7 +85,12 @@ export const ALL_VALUES = {
     address: 'registry.example.com:5000',
     credentialsSecret: 'registry',
     credentialsRevision: 'first',
-    tokenAuth: { enabled: true, url: 'https://tokens.example.org/registry/token', tlsSecretName: 'tokens' },
+    tokenAuth: {
+      ...component,
+      enabled: true,
+      url: 'https://tokens.example.org/registry/token',
+      tlsSecretName: 'tokens',
+    },
   },
   builder: {
     imageDigest: digest,
@@ -103,6 +108,7 @@ export const ALL_VALUES = {
   },
   redis: { ...component, imageDigest: digest, storageClass: 'fast' },
   tester: { ...component, enabled: true, image: { digest } },
+  waker: component,
   metrics: {
     namespace: 'monitoring',
     serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },

@@ -44,15 +44,16 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Affinity and spread of one component; call with (dict "root" $ "component" "api"). */}}
+{{/* Affinity and spread of one component; call with (dict "root" $ "component" "api"), and with its "values" if they have another
+name. */}}
 {{- define "coppice.placement" -}}
-{{- $values := index .root.Values .component }}
+{{- $values := .values | default (index .root.Values .component) }}
 {{- with $values.affinity }}
 affinity: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- if $values.topologySpreadConstraints }}
 topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | nindent 2 }}
-{{- else if has .component (list "api" "operator" "waker") }}
+{{- else if has .component (list "api" "operator" "waker" "registry-tokens") }}
 {{- include "coppice.spread" . | nindent 0 }}
 {{- end }}
 {{- end }}
@@ -60,7 +61,7 @@ topologySpreadConstraints: {{- toYaml $values.topologySpreadConstraints | ninden
 {{/* Labels and annotations of one component's pods; "annotations" of the call take precedence. The labels contain no version,
 so that an upgrade restarts only what has changed. */}}
 {{- define "coppice.podMetadata" -}}
-{{- $values := index .root.Values .component -}}
+{{- $values := .values | default (index .root.Values .component) -}}
 labels: {{- mergeOverwrite (deepCopy $values.podLabels) (include "coppice.podLabels" . | fromYaml) | toYaml | nindent 2 }}
 {{- with mergeOverwrite (deepCopy $values.podAnnotations) (.annotations | default dict) }}
 annotations: {{- toYaml . | nindent 2 }}
@@ -69,7 +70,7 @@ annotations: {{- toYaml . | nindent 2 }}
 
 {{/* Items of one component's list value, such as extraEnv, to append to a list. */}}
 {{- define "coppice.extra" -}}
-{{- with index .root.Values .component .name }}{{ toYaml . }}{{ end -}}
+{{- with index (.values | default (index .root.Values .component)) .name }}{{ toYaml . }}{{ end -}}
 {{- end }}
 
 {{/* A component's ServiceAccount; its annotations can bind it to a cloud identity. */}}
