@@ -88,11 +88,18 @@ async function round(
   const start = performance.now();
   const since = () => performance.now() - start;
   const id = await harness.spawn(repository, 'main');
-  await watch.whenState(id, (state) => state !== undefined && state !== 'empty', waitSeconds);
-  if (start >= countsFrom) times.created.push(since());
   current.id = id;
+  // A wait that times out counts as long as it took.
+  const timed = (durations: number[], wait: Promise<void>) =>
+    wait.finally(() => {
+      if (start >= countsFrom) durations.push(since());
+    });
   await Promise.all([
-    watch.buildEnded(id, 1, waitSeconds).then(() => start >= countsFrom && times.built.push(since())),
+    timed(
+      times.created,
+      watch.whenState(id, (state) => state !== undefined && state !== 'empty', waitSeconds),
+    ),
+    timed(times.built, watch.buildEnded(id, 1, waitSeconds)),
     readLog(harness, id),
   ]);
   const send = async (method: string, path: string) => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withCleanUp } from '../cluster/clean-up.ts';
+import { Problem } from '../cluster/problem.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { atOnce } from './at-once.ts';
@@ -96,6 +97,8 @@ async function timesOf(groups: readonly GroupWork[]): Promise<WorkTimes> {
 
 function figuresOf(alone: WorkTimes, beside: WorkTimes, counts: ReadonlyMap<string, number>): Figure[] {
   for (const failure of [...alone.failures, ...beside.failures]) console.error('failed:', failure);
+  if ([alone, beside].some(({ created, built }) => created.length === 0 || built.length === 0))
+    throw new Problem('No group spawned an environment while durations were recorded.');
   const figure = (name: string, key: 'created' | 'built' | 'reads', share: number): Figure => ({
     name: `${name}, p${share * 100}`,
     unit: 'ms',

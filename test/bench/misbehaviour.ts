@@ -116,14 +116,17 @@ export class Misbehaviour {
       ?.replace(/.*\..*/, 'object');
     const request = this.#harness.client.send(method, path, body);
     const { status, text } = await this.#answer(`${method} ${target}`, request);
-    if (status === 202 && path.endsWith('/spawn')) known.push((JSON.parse(text) as { id: string }).id);
+    if (status === 201 && path.endsWith('/spawn')) known.push((JSON.parse(text) as { id: string }).id);
   }
 
   async #deliver({ url, secret }: { url: string; secret: string }): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      const delivery = githubDelivery(secret, 'push', { ref: 'refs/heads/main', delivery: randomUUID() });
-      await Promise.all([this.#answer('delivery', send(url, delivery)), sleep(1000 / deliveriesPerSecond)]);
-    }
+    const work = async () => {
+      while (!this.#stopping.signal.aborted) {
+        const delivery = githubDelivery(secret, 'push', { ref: 'refs/heads/main', delivery: randomUUID() });
+        await Promise.all([this.#answer('delivery', send(url, delivery)), sleep(1000)]);
+      }
+    };
+    await Promise.all(Array.from({ length: deliveriesPerSecond }, work));
   }
 
   /** Builds without cache again and again, so that all slots of the group are taken. */
