@@ -68,7 +68,7 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/variables', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/usage', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/overrides', status: 200 },
-  { method: 'post', path: '/api/environment/acme.shop-main/overrides', body: { serviceFile: 'YTogYg==' }, status: 200 },
+  { method: 'post', path: '/api/environment/acme.shop-main/overrides', body: { serviceFile: 'eC1hOiBi' }, status: 200 },
   { method: 'delete', path: '/api/environment/acme.shop-main/overrides', status: 200 },
   {
     method: 'post',
