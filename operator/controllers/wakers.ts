@@ -4,6 +4,7 @@ import { idOf } from '../../crds/ids.ts';
 import { nextRequestTime, pendingRequests, requestAnnotation, requestValue } from '../../crds/requests.ts';
 import { VISIT_REQUEST_ID } from '../../crds/sleep.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
+import { environmentKeyOf } from '../shared/environment-keys.ts';
 import { WakerLinks } from '../services/front/waker-links.ts';
 import type { OperatorContext } from './context.ts';
 
@@ -11,7 +12,7 @@ import type { OperatorContext } from './context.ts';
 export function createWakerLinks(context: OperatorContext, enqueue: (key: string) => void): WakerLinks | undefined {
   const { caches, config, secrets, board, logger } = context;
   if (!config.waker) return undefined;
-  const { environments, wakerPods } = caches;
+  const { environments, endpointSlices, wakerPods } = caches;
   const visited = visitHandler(context, enqueue);
   return new WakerLinks({
     pods: wakerPods,
@@ -20,7 +21,14 @@ export function createWakerLinks(context: OperatorContext, enqueue: (key: string
     onVisit: (key) => {
       visited(key).catch((error: unknown) => logger.warn({ err: error, key }, 'a visit could not be recorded'));
     },
-    isComplete: () => environments.list().every((one) => !sleeps(one) || board.has(keyOf(one))),
+    isComplete: () => {
+      if (environments.list().some((one) => sleeps(one) && !board.has(keyOf(one)))) return false;
+      // The requests of those that an earlier operator was waking reach the wakers too.
+      return endpointSlices.list().every((slice) => {
+        const key = environmentKeyOf(slice);
+        return key === undefined || board.has(key) || environments.get(key) === undefined;
+      });
+    },
     logger,
   });
 }

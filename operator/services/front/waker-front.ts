@@ -44,17 +44,15 @@ export class WakerFront {
 
   /**
    * Takes the waker away from the services whose own pods Kubernetes has put behind them: between the two, requests would
-   * find nobody. Returns whether it is away from all services.
+   * find nobody.
    */
-  async remove(context: WorkloadContext, services: ReadonlySet<string>): Promise<boolean> {
-    let isRemoved = true;
+  async remove(context: WorkloadContext, services: ReadonlySet<string>): Promise<void> {
     for (const slice of this.#slices.in(context.namespace)) {
       const service = slice.metadata.labels?.[LABELS.service] ?? '';
       if (services.has(service) && (await this.#hasOwnEndpoints(context.namespace, service, slice))) {
         await this.#slices.delete(slice);
-      } else isRemoved = false;
+      }
     }
-    return isRemoved;
   }
 
   /** Deletes slices of services that are no longer public. */

@@ -264,8 +264,9 @@ describe('the waker', () => {
     expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'leaving' });
     const own = { ports: [{ name: 'tcp-80', port: 80 }], endpoints: [{ addresses: ['10.0.1.1'], conditions: {} }] };
     cluster.events = [own];
-    expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'none' });
+    expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'leaving' });
     expect(slices()).toEqual([]);
+    expect(await workloads.rollOut(shown)).toMatchObject({ done: true, wakers: 'none' });
   });
 
   test('keeps its slice while none of its pods is ready', async () => {

@@ -139,7 +139,9 @@ export class WorkloadSet {
   async #leaveWakers(context: WorkloadContext, up: ReadonlySet<string>): Promise<RolloutProgress['wakers']> {
     if (!this.#wakers.isThere(context)) return 'none';
     if (context.visits === 'watched') return 'watching';
-    return (await this.#wakers.remove(context, up)) ? 'none' : 'leaving';
+    await this.#wakers.remove(context, up);
+    // Also if it is away now: requests that it holds need the pods, which an operator that has just started has not reported yet.
+    return 'leaving';
   }
 
   /** Returns the routes and the ready pods of the public services. */
