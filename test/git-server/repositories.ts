@@ -34,8 +34,9 @@ export class Repositories {
     return join(this.folder(name), 'credentials');
   }
 
+  /** Returns whether the repository is there, with its settings. */
   exists(name: string): boolean {
-    return existsSync(join(this.folder(name), 'HEAD'));
+    return !this.#creations.has(name) && existsSync(join(this.folder(name), 'HEAD'));
   }
 
   /**
