@@ -193,19 +193,20 @@ describe('a service file with mistakes', () => {
       .send({ serviceFile: encoded(text) });
 
   test('is refused for an unknown key, with the key that was probably meant', async () => {
-    const { body } = await set('services: { api: { enviroment: { A: b } } }').expect(422);
-    const [detail] = (body as { details: { message: string }[] }).details;
-    expect(detail?.message).toContain('did you mean "environment"?');
+    const answer = await set('services: { api: { enviroment: { A: b } } }').expect(422);
+    expect((answer.body as { details: unknown }).details).toMatchObject([
+      { message: expect.stringContaining('did you mean "environment"?') as unknown },
+    ]);
     await set('sevices: {}').expect(422);
   });
 
-  test.each([
+  test.each<[string, unknown]>([
     ['services: { apj: { environment: { A: b } } }', [expect.stringContaining('did you mean "api"?')]],
     ['services: { api: { environment: { A: b } } }', undefined],
     ['services: { cache: { image: redis } }', undefined],
     ['services: { api: !reset null }', undefined],
   ])('is stored with warnings: %s', async (text, warnings) => {
-    const { body } = await set(text).expect(200);
-    expect((body as OverridesView).warnings).toEqual(warnings);
+    const answer = await set(text).expect(200);
+    expect((answer.body as OverridesView).warnings).toEqual(warnings);
   });
 });

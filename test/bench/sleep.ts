@@ -177,8 +177,8 @@ async function putToSleep({ harness, id }: World): Promise<void> {
 /** Waits until the operator has handled the request to sleep, and a visit has woken the environment again. */
 async function wokenAgain({ client, id }: World): Promise<void> {
   await waitFor('a visit to wake the environment', 60, async () => {
-    const { metadata, status } = (await client.get<Environment>(ENVIRONMENT, objectOf(id))) ?? {};
-    const isHandled = metadata?.annotations?.[requestAnnotation('sleep')] === status?.handledRequests?.sleep;
+    const { metadata, status } = await client.get<Environment>(ENVIRONMENT, objectOf(id));
+    const isHandled = metadata.annotations?.[requestAnnotation('sleep')] === status?.handledRequests?.sleep;
     if (isHandled && status?.sleep?.asleep === false) return true;
     await delay(50);
     return undefined;
@@ -200,7 +200,7 @@ async function awake({ client, id }: World): Promise<void> {
     await delay(100);
     const { items } = await client.list(EndpointSlice, { namespace, labelSelector: WAKER_SLICES });
     const deployment = await client.get(Deployment, { namespace, name: 'web' });
-    return items.length === 0 && deployment?.status?.availableReplicas === 1 ? true : undefined;
+    return items.length === 0 && deployment.status?.availableReplicas === 1 ? true : undefined;
   });
 }
 
@@ -209,7 +209,7 @@ type PodSpec = NonNullable<Pod['spec']>;
 /** Returns the container of the environment's pod, without its preStop hook. */
 async function podTemplate({ client, id }: World): Promise<PodSpec['containers'][number]> {
   const deployment = await client.get(Deployment, { namespace: namespaceOf(id), name: 'web' });
-  const container = deployment?.spec?.template.spec?.containers[0];
+  const container = deployment.spec?.template.spec?.containers[0];
   if (!container) throw new Error('the environment has no container');
   const { name, image = '', command, args, readinessProbe } = container;
   return { name, image, ...(command && { command }), ...(args && { args }), ...(readinessProbe && { readinessProbe }) };

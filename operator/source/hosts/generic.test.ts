@@ -47,7 +47,10 @@ describe('a written comment at Gitea', () => {
 
   test('is found below the path of the server', async () => {
     const routes = { [read]: comment, [permission]: { permission: 'write', user: { id: 5 } } };
-    const below = Object.entries(routes).map(([route, answer]) => [route.replace('/api', '/git/api'), answer]);
+    const below: [string, unknown][] = Object.entries(routes).map(([route, answer]) => [
+      route.replace('/api', '/git/api'),
+      answer,
+    ]);
     local.answer(byRoute(Object.fromEntries(below)));
     expect(await hostAt(`${local.url}/git/acme/shop/`).writtenComment(7, '3')).toMatchObject({ canWrite: true });
   });
