@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
 
@@ -30,7 +30,7 @@ export class TestRegistry {
     const blobs = await Promise.all(
       [config, ...layers].map(async (blob) => {
         const bytes = Buffer.from(await (await this.#call('GET', `${path}/blobs/${blob.digest}`)).arrayBuffer());
-        return (blob.mediaType.endsWith('gzip') ? gunzipSync(bytes) : bytes).toString('latin1');
+        return unpacked(bytes, blob.mediaType).toString('latin1');
       }),
     );
     return [manifest, ...blobs];
@@ -81,4 +81,12 @@ export class TestRegistry {
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
     return answer;
   }
+}
+
+/** Unpacks a blob. Throws for an unknown type: a test that looks for a text in packed bytes would find none. */
+function unpacked(bytes: Buffer, mediaType: string): Buffer {
+  if (mediaType.endsWith('gzip')) return gunzipSync(bytes);
+  if (mediaType.endsWith('zstd')) return zstdDecompressSync(bytes);
+  if (/(json|tar)$/.test(mediaType)) return bytes;
+  throw new Error(`a blob has the type ${mediaType}, which the tests do not unpack`);
 }

@@ -130,6 +130,7 @@ test('a new branch of the same name is taken, and the pull request shows which c
   const commit = await pushBackend('feature', api('api 3'));
   await harness.sync(backendId);
   await apiOf(await harness.client.environment(feature), 'api 3');
+  await harness.client.waitForEnvironment(feature, ({ build }) => build?.result === 'succeeded', 60);
   expect(await includedIn(feature)).toMatchObject([{ branch: 'feature', commit }]);
   const pull = await spawnPull(await shop.openPull('feature'));
   await apiOf(await harness.built(pull), 'api 3');
