@@ -8,7 +8,7 @@ import { run } from '../cluster/run.ts';
 import { Namespace } from '../../kubernetes/resource-type.ts';
 import { deleteNamespace, randomName, testClient } from '../api-server/api-server.ts';
 import { CHART, objectsIn, program, render, type Rendered } from './render.ts';
-import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
+import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES, MIN_VALUES } from './sample-values.ts';
 
 /** Kinds that the test's API server does not know; a cluster with cert-manager, Prometheus, Argo CD or Flux would. */
 const unknown = [
@@ -67,6 +67,16 @@ test.each([
   // A pod is admitted only where its ServiceAccount exists, and a dry run creates none.
   await apply(objects.filter(({ kind }) => kind === 'ServiceAccount'));
   expect(await dryRun(objects.filter(isKnown))).toEqual([]);
+});
+
+test.each<[what: string, values: object, flags: string[]]>([
+  ['Traefik as Gateway', GATEWAY_VALUES, ['--api-versions', 'traefik.io/v1alpha1/Middleware']],
+  ['ingress-nginx', { ...MIN_VALUES, environments: { access: { enforcedBy: 'ingress-nginx' } } }, []],
+])('renders admission policies for access by %s whose expressions compile', async (_what, values, flags) => {
+  const objects = objectsIn(await render(values, ...flags));
+  const policies = objects.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+  expect(policies.length).toBeGreaterThan(3);
+  expect(await dryRun(policies)).toEqual([]);
 });
 
 test('still renders each kind that the test excludes because the API server does not know it', async () => {
