@@ -71,10 +71,12 @@ const replacing = new Set([
 /** Replaces Ingresses, their class and their certificates. */
 const attaching = 'ingress.parentRefs';
 
+const NGINX_VALUES = withValue(ALL_VALUES, 'environments.access.enforcedBy', 'ingress-nginx');
+
 test('uses every text, number, list and map', async () => {
   const marked = LEAVES.filter((leaf) => !isChoice(leaf)).map((leaf, index) => ({ leaf, ...sentinel(leaf, index) }));
   const texts = await Promise.all(
-    [ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES].map((base) => {
+    [ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES, NGINX_VALUES].map((base) => {
       const values = marked
         .filter(({ leaf }) => (leaf.path === attaching) === (base === GATEWAY_VALUES))
         .filter(({ leaf }) => base === EXISTING_VALUES || !replacing.has(leaf.path))
