@@ -25,7 +25,10 @@ const slots = (max: number, maxPerEnvironment: number) => {
   const maxPerGroup = Math.ceil(max / 4);
   return new HeldRequests({ max, maxPerEnvironment, maxPerGroup });
 };
-/** The default of 2000 has room in the chart's memory limit, even with headers of the maximum size and unread bodies: docs/reference/limits.md. */
+/**
+ * The default of 2000 has room in the chart's memory limit, even with headers of the maximum size and unread bodies:
+ * docs/reference/limits.md.
+ */
 const maxConnections = 2 * config.MAX_HELD;
 const open = slots(maxConnections, maxConnections);
 const held = slots(config.MAX_HELD, config.MAX_HELD_PER_ENVIRONMENT);

@@ -13,7 +13,7 @@ import { RepositoryConfigurations } from '../kinds/repository/configuration.ts';
 import { VisitLog } from '../kinds/environment/lifecycle/visit-log.ts';
 import { WakerBoard } from '../services/front/waker-board.ts';
 import { HashKey } from '../shared/hash-key.ts';
-import { Installation } from '../shared/installation.ts';
+import { installationId } from '../shared/installation.ts';
 import { AccessKeys } from '../services/access/access-keys.ts';
 import { addressGuard } from '../source/network/addresses.ts';
 import { Source } from '../source/git/source.ts';
@@ -69,7 +69,7 @@ export function createContext(given: GivenContext): OperatorContext {
     revisions: new RevisionStore(client),
     accessKeys: new AccessKeys({ client, namespace: config.systemNamespace, randomBytes, now }),
     hashKey: new HashKey(client, config.systemNamespace).read,
-    installation: new Installation(client, config.systemNamespace).id,
+    installation: installationId(client, config.systemNamespace),
     now,
   };
 }

@@ -3,6 +3,7 @@ import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { Secret } from '../../kubernetes/resource-type.ts';
 import { createOrGet } from './create-or-get.ts';
+import { readOnce } from './read-once.ts';
 
 /** The Secret in the release's namespace that contains the key. */
 export const HASH_KEY_SECRET = 'coppice-hash-key';
@@ -22,7 +23,6 @@ export function keyedHash(key: Uint8Array, value: unknown): string {
 export class HashKey {
   readonly #client: Pick<ClusterClient, 'find' | 'get' | 'create'>;
   readonly #namespace: string;
-  #key: Promise<Uint8Array> | undefined;
 
   constructor(client: Pick<ClusterClient, 'find' | 'get' | 'create'>, namespace: string) {
     this.#client = client;
@@ -30,13 +30,7 @@ export class HashKey {
   }
 
   /** Returns the key, which is created once per installation. Throws if the Secret contains something else. */
-  readonly read = (): Promise<Uint8Array> => {
-    this.#key ??= this.#findOrCreate().catch((error: unknown) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
-  };
+  readonly read = readOnce(() => this.#findOrCreate());
 
   async #findOrCreate(): Promise<Uint8Array> {
     const metadata = {

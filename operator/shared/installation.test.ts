@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Installation } from './installation.ts';
+import { installationId } from './installation.ts';
 
 test('reads the UID of the release’s namespace once, and again after a failure', async () => {
   let requests = 0;
@@ -8,7 +8,7 @@ test('reads the UID of the release’s namespace once, and again after a failure
     if (requests === 1) return Promise.reject(new Error('unreachable'));
     return Promise.resolve({ metadata: { name, uid: `uid of ${name}` } });
   };
-  const { id } = new Installation({ get } as never, 'coppice-system');
+  const id = installationId({ get } as never, 'coppice-system');
   await expect(id()).rejects.toThrow('unreachable');
   expect([await id(), await id(), requests]).toEqual(['uid of coppice-system', 'uid of coppice-system', 2]);
 });

@@ -1,4 +1,5 @@
 import { Stalled } from '../../shared/errors.ts';
+import { timeText } from '../../shared/time-text.ts';
 import type { Absence, ImageLookup } from '../registry/image-lookup.ts';
 import type { AwaitedImage } from './awaited-images.ts';
 
@@ -36,8 +37,7 @@ export function planWait({ awaited, lookups, startedAt, deadlineSeconds, hasCred
   const leftMs = deadline - now.getTime();
   const known = missing.filter(({ absence }) => absence !== undefined);
   if (leftMs <= 0 && known.length === missing.length) throw missed(missing, deadlineSeconds, hasCredentials);
-  const until = new Date(deadline).toISOString().replace(/\.\d+Z$/, 'Z');
-  const message = `waiting until ${until} for ${known.map(waitsFor).join('; ')}`;
+  const message = `waiting until ${timeText(new Date(deadline))} for ${known.map(waitsFor).join('; ')}`;
   return { isOver: false, message: known.length === 0 ? undefined : message, leftMs: Math.max(leftMs, 0) };
 }
 

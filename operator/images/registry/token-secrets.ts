@@ -65,7 +65,10 @@ export class TokenSecrets {
     return () => void this.#listeners.delete(onChange);
   };
 
-  /** Reconciles this controller's only key; housekeeping repeats it. Throws if a Secret is not valid; an existing Secret is never replaced. */
+  /**
+   * Reconciles this controller's only key; housekeeping repeats it. Throws if a Secret is not valid; an existing Secret is
+   * never replaced.
+   */
   async reconcile(): Promise<ReconcileResult> {
     await this.#readAuthority();
     await this.#readKeys();

@@ -2,6 +2,7 @@ import { LABELS, MANAGED_BY } from '../../../crds/labels.ts';
 import { isNotFound } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import { ConfigMap } from '../../../kubernetes/resource-type.ts';
+import { readOnce } from '../../shared/read-once.ts';
 import { readRecord, recordText, type HousekeepingRecord, type HousekeepingTaskName } from './record.ts';
 
 /** ConfigMap in the release's namespace with a value for each task. */
@@ -11,7 +12,9 @@ export const HOUSEKEEPING_CONFIG_MAP = 'coppice-housekeeping';
 export class RecordStore {
   readonly #client: Pick<ClusterClient, 'find' | 'create' | 'patch'>;
   readonly #at: { namespace: string; name: string };
-  #data: Promise<Record<string, string>> | undefined;
+  readonly #stored = readOnce(() => this.#load());
+  /** Values that were written since. */
+  #written: Record<string, string> = {};
   #writing: Promise<void> = Promise.resolve();
 
   constructor(client: Pick<ClusterClient, 'find' | 'create' | 'patch'>, namespace: string) {
@@ -20,8 +23,7 @@ export class RecordStore {
   }
 
   async read(task: HousekeepingTaskName): Promise<HousekeepingRecord | undefined> {
-    this.#data ??= this.#load();
-    return readRecord((await this.#data)[task]);
+    return readRecord((await this.#data())[task]);
   }
 
   /** Writes one task's record. Tasks wait for each other's writes, the first of which creates the ConfigMap. */
@@ -32,7 +34,7 @@ export class RecordStore {
   }
 
   async #write(task: HousekeepingTaskName, text: string): Promise<void> {
-    const data = { ...(await this.#data), [task]: text };
+    const data = { ...(await this.#data()), [task]: text };
     try {
       await this.#client.patch(ConfigMap, this.#at, { data: { [task]: text } });
     } catch (error) {
@@ -40,15 +42,14 @@ export class RecordStore {
       const metadata = { ...this.#at, labels: { [LABELS.managedBy]: MANAGED_BY } };
       await this.#client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
     }
-    this.#data = Promise.resolve(data);
+    this.#written = { ...this.#written, [task]: text };
+  }
+
+  async #data(): Promise<Record<string, string>> {
+    return { ...(await this.#stored()), ...this.#written };
   }
 
   async #load(): Promise<Record<string, string>> {
-    try {
-      return (await this.#client.find(ConfigMap, this.#at))?.data ?? {};
-    } catch (error) {
-      this.#data = undefined;
-      throw error;
-    }
+    return (await this.#client.find(ConfigMap, this.#at))?.data ?? {};
   }
 }

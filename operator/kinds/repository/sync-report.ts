@@ -3,6 +3,7 @@ import { requestAnnotation, SYNC_REQUEST } from '../../../crds/requests.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';
 import { describeRetried } from '../../shared/conditions.ts';
 import { rejectedByKubernetes } from '../../shared/errors.ts';
+import { timeText } from '../../shared/time-text.ts';
 import { HostBusyError } from '../../source/errors.ts';
 import type { SyncPlan } from './sync-plan.ts';
 
@@ -84,9 +85,8 @@ export function unsyncedReport(error: unknown): ConditionReport {
 
 /** Returns the condition Synced before the first sync, which is due at `dueAt`, in Unix milliseconds. */
 export function awaitedReport(dueAt: number): ConditionReport {
-  const at = new Date(dueAt).toISOString().replace(/\.\d+Z$/, 'Z');
   const message =
-    `the refs are first synchronized at ${at}, so that Environments can be applied before. To synchronize them now, ` +
+    `the refs are first synchronized at ${timeText(new Date(dueAt))}, so that Environments can be applied before. To synchronize them now, ` +
     `set the annotation ${requestAnnotation(SYNC_REQUEST)} to a new value`;
   return { type, status: 'Unknown', reason: 'NotSyncedYet', message };
 }

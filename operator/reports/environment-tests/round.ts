@@ -54,8 +54,8 @@ export function isAnythingReported({ status }: Environment): boolean {
 }
 
 /**
- * Returns whether both versions of an Environment need the same round of tests, and both or none permit it. Status written by the tests themselves
- * makes no difference.
+ * Returns whether both versions of an Environment need the same round of tests, and both or none permit it. Status written
+ * by the tests themselves makes no difference.
  */
 export function isSameRequest(now: Environment, before: Environment): boolean {
   const requestOf = (one: Environment) => [wantedRound(one), one.status?.state, canStart(one)];

@@ -1,6 +1,7 @@
 import type { ConditionReport } from '../../../../crds/conditions.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
+import { timeText } from '../../../shared/time-text.ts';
 import { WAITING_FOR_APPROVAL } from '../revision/approval.ts';
 import { afterError, brief, ready, reconciling, stalled, terminating } from '../../../shared/conditions.ts';
 
@@ -45,7 +46,7 @@ export function summarize(input: SummaryInput): ConditionReport[] {
   if (!input.wanted) {
     const { expired } = input;
     if (!input.present && expired) {
-      const at = expired.at.replace(/\.\d+Z$/, 'Z');
+      const at = timeText(new Date(expired.at));
       return ready('Expired', `the environment is empty since ${at}: its time to live of ${expired.seconds} s ended`);
     }
     if (!input.present) return ready('Empty', 'the environment has no contents, as requested');
@@ -53,7 +54,7 @@ export function summarize(input: SummaryInput): ConditionReport[] {
     return reconciling('RemovingContents', `the contents are being deleted${why}`);
   }
   if (build?.result === 'running') {
-    const until = input.givesUpAt ? ` until ${input.givesUpAt.toISOString().replace(/\.\d+Z$/, 'Z')}` : '';
+    const until = input.givesUpAt ? ` until ${timeText(input.givesUpAt)}` : '';
     const waiting = input.waitingFor.length > 0 ? `; waiting${until} for ${input.waitingFor.join('; ')}` : '';
     return reconciling('Building', `build ${build.number} is under way${waiting}`);
   }
