@@ -7,7 +7,7 @@ import type {
   RulesCheckView,
   VariableView,
 } from './api/types.ts';
-import { age, durationText } from './output/duration.ts';
+import { age, limitText } from './output/duration.ts';
 import type { Shown } from './output/print.ts';
 
 /** The state for people: the contract's four, and what they do not say. */
@@ -111,8 +111,7 @@ export const SHOWN_RULE_REFS: Shown<RulesCheckView['refs'][number]> = {
     { title: 'CREATES', value: ({ environment, id }) => (id === undefined ? environment : 'exists') },
     {
       title: 'SLEEPS AFTER',
-      value: ({ sleepAfterSeconds: seconds }) =>
-        seconds === undefined ? undefined : seconds === 0 ? 'never' : durationText(seconds),
+      value: ({ sleepAfterSeconds: seconds }) => (seconds === undefined ? undefined : limitText(seconds)),
       isWide: true,
     },
     { title: 'WHY', value: ({ why }) => why },

@@ -1,6 +1,7 @@
 import type { EnvironmentView, SharedView } from '../api/types.ts';
 import { usageError } from '../errors.ts';
 import { note, write } from '../io.ts';
+import { timeText } from '../output/duration.ts';
 import { printValue } from '../output/print.ts';
 import { visible } from '../output/safe-text.ts';
 import { environmentPath } from '../paths.ts';
@@ -69,5 +70,5 @@ export const share: Run = async (session, [name]) => {
   const shared = await suggesting(session, 'environment', id, send);
   if (format === 'json' || format === 'yaml') return printValue(io, format, shared);
   await write(io.out, `${visible(given.flag('header') ? `${shared.header}: ${shared.token}` : shared.url)}\n`);
-  note(io, `it ends at ${new Date(shared.expiresAt * 1000).toISOString().slice(0, 19)}Z`);
+  note(io, `it ends at ${timeText(shared.expiresAt)}`);
 };

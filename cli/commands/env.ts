@@ -5,7 +5,8 @@ import { CliError, usageError } from '../errors.ts';
 import { requireConsent } from '../consent.ts';
 import type { EnvironmentRequest } from '../installation.ts';
 import { note, write } from '../io.ts';
-import { durationText, seconds } from '../output/duration.ts';
+import { buildName } from '../output/build-name.ts';
+import { limitText, seconds, timeText } from '../output/duration.ts';
 import { printItem, printList, printValue } from '../output/print.ts';
 import { visible, visibleJson } from '../output/safe-text.ts';
 import { tableText } from '../output/table.ts';
@@ -90,17 +91,15 @@ function settingLines({ access, expiresAt, settings, conditions }: EnvironmentVi
   const overridden = conditions.find(({ type }) => type === 'Overridden');
   return [
     `access: ${access}`,
-    ...(expiresAt === undefined ? [] : [`expires: ${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`]),
-    ...(afterSeconds === undefined
-      ? []
-      : [`sleeps after: ${afterSeconds === 0 ? 'never' : durationText(afterSeconds)}`]),
+    ...(expiresAt === undefined ? [] : [`expires: ${timeText(expiresAt)}`]),
+    ...(afterSeconds === undefined ? [] : [`sleeps after: ${limitText(afterSeconds)}`]),
     ...(overridden ? [`overrides: ${overridden.message}`] : []),
   ];
 }
 
 /** Returns the name of a build, with its commit if that is known. */
 function named(number: number | undefined, commit: string | undefined): string {
-  return `build ${number ?? ''}${commit === undefined ? '' : ` of ${commit.slice(0, 12)}`}`.replace('  ', ' ');
+  return buildName(number) + (commit === undefined ? '' : ` of ${commit.slice(0, 12)}`);
 }
 
 /** Returns what the running build builds, or which one runs after a failure; undefined otherwise. */
@@ -276,7 +275,7 @@ export const approve: Run = async (session, [name, commit = '']) => {
 /** @param expiresAt seconds since 1970 */
 function noteExpiry({ io }: Session, id: string, expiresAt: number | undefined): void {
   if (expiresAt === undefined) note(io, `${id} has no time to live`);
-  else note(io, `the contents of ${id} are deleted at ${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`);
+  else note(io, `the contents of ${id} are deleted at ${timeText(expiresAt)}`);
 }
 
 export const wait: Run = async (session, [name]) => {

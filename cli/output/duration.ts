@@ -32,6 +32,16 @@ export function durationText(total: number): string {
     .join('');
 }
 
+/** Returns a limit of time, of which 0 is none. */
+export function limitText(total: number): string {
+  return total === 0 ? 'never' : durationText(total);
+}
+
+/** Returns a time in Unix seconds as RFC 3339, in UTC. */
+export function timeText(time: number): string {
+  return `${new Date(time * 1000).toISOString().slice(0, 19)}Z`;
+}
+
 /** Returns how long ago a time in Unix seconds was; `-` for 0 or none. */
 export function age(time: number | undefined, nowMs: number): string {
   return time === undefined || time === 0 ? '-' : durationText(nowMs / 1000 - time);

@@ -1,4 +1,5 @@
 import type { BuildView, ListedEnvironment } from '../api/types.ts';
+import { buildName } from '../output/build-name.ts';
 
 type Waited = Pick<ListedEnvironment, 'id' | 'status' | 'health' | 'problem' | 'build' | 'services' | 'removing'>;
 
@@ -20,7 +21,7 @@ const onTheWay: Partial<Record<Waited['status'], string>> = {
 
 function buildText(build: BuildView | undefined, { ready, total }: Waited['services']): string {
   if (!build) return 'waiting';
-  const name = `build${build.number === undefined ? '' : ` ${build.number}`}`;
+  const name = buildName(build.number);
   if (build.result === 'pending') return `${name} waits`;
   if (build.result !== 'running') return `${name} ${build.result}`;
   const stage = build.stages?.findLast(({ duration }) => duration === undefined)?.name;

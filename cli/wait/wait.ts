@@ -2,6 +2,7 @@ import { deadline } from '../api/client.ts';
 import type { BuildView, ListedEnvironment } from '../api/types.ts';
 import { CliError } from '../errors.ts';
 import { note } from '../io.ts';
+import { buildName } from '../output/build-name.ts';
 import { startProgress } from '../output/progress.ts';
 import type { Session } from '../session.ts';
 import { stageText } from './stage-text.ts';
@@ -61,7 +62,7 @@ export async function waitForBuild(session: Session, id: string, request: string
     for (const line of lines.filter((text) => !text.startsWith('-- build failed: '))) note(io, line);
   }
   const why = build.message === undefined ? '' : `: ${build.message}`;
-  throw new CliError(`build ${build.number ?? ''} of ${id} ${outcomes[build.result]}${why}`.replace('  ', ' '));
+  throw new CliError(`${buildName(build.number)} of ${id} ${outcomes[build.result]}${why}`);
 }
 
 const outcomes: Readonly<Record<BuildView['result'], string>> = {
