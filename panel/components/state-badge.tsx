@@ -2,7 +2,8 @@ import type { JSX } from 'preact';
 import type { ShownState } from '../view/shown-state.ts';
 import { Icon, type IconName } from './icons.tsx';
 
-const icons: Record<ShownState, IconName> = {
+/** The icon of each state. */
+export const STATE_ICONS: Readonly<Record<ShownState, IconName>> = {
   built: 'check',
   building: 'progress',
   created: 'ring',
@@ -16,7 +17,7 @@ const icons: Record<ShownState, IconName> = {
 export function StateBadge({ state, isQuiet = false }: { state: ShownState; isQuiet?: boolean }): JSX.Element {
   return (
     <span class={`badge state-${state} ${isQuiet ? 'badge-quiet' : ''}`}>
-      <Icon name={icons[state]} />
+      <Icon name={STATE_ICONS[state]} />
       {state}
     </span>
   );

@@ -55,14 +55,9 @@ export function ruleOf(form: RuleForm): Rule | { field: keyof RuleForm; fault: s
   const { kind, environment } = form;
   const patterns = words(form.patterns);
   if (kind !== 'pullRequests' && patterns.length === 0) return { field: 'patterns', fault: 'must name a pattern' };
-  const ttlSeconds = form.ttl.trim() === '' ? undefined : parseDuration(form.ttl);
-  if (form.ttl.trim() !== '' && ttlSeconds === undefined) {
-    return { field: 'ttl', fault: 'must be a duration, such as 12h or 7d' };
-  }
-  const afterSeconds = form.sleepAfter.trim() === '' ? undefined : parseDuration(form.sleepAfter);
-  if (form.sleepAfter.trim() !== '' && afterSeconds === undefined) {
-    return { field: 'sleepAfter', fault: 'must be a duration, such as 30m or 4h' };
-  }
+  const [ttlSeconds, afterSeconds] = [secondsIn(form.ttl), secondsIn(form.sleepAfter)];
+  if (ttlSeconds === 'fault') return { field: 'ttl', fault: 'must be a duration, such as 12h or 7d' };
+  if (afterSeconds === 'fault') return { field: 'sleepAfter', fault: 'must be a duration, such as 30m or 4h' };
   const sleep = { ...form.sleep, ...(afterSeconds !== undefined && { afterSeconds }) };
   const exclude = words(form.exclude);
   return {
@@ -74,6 +69,11 @@ export function ruleOf(form: RuleForm): Rule | { field: keyof RuleForm; fault: s
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(Object.keys(sleep).length > 0 && { sleep }),
   };
+}
+
+/** Reads a duration; undefined for no text. */
+function secondsIn(text: string): number | undefined | 'fault' {
+  return text.trim() === '' ? undefined : (parseDuration(text) ?? 'fault');
 }
 
 function criteriaOf({ labels, targetBranches, drafts, forks }: RuleForm): NonNullable<Rule['pullRequests']> {

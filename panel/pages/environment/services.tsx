@@ -4,9 +4,11 @@ import { environmentPath } from '../../api/paths.ts';
 import { Icon } from '../../components/icons.tsx';
 import { LogLink } from '../../components/log-link.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
+import { STATE_ICONS } from '../../components/state-badge.tsx';
 import { useUsage, type UsageHistory } from '../../state/usage.ts';
 import { byteText } from '../../view/bytes.ts';
 import { depthOf, inDependencyOrder } from '../../view/service-order.ts';
+import { shownService } from '../../view/shown-service.ts';
 
 type Service = EnvironmentView['services'][number];
 
@@ -58,18 +60,15 @@ function ServiceRow({
   status: string;
   isAsleep: boolean;
 }): JSX.Element {
-  const { name, ready, restarts, lastTermination } = service;
+  const { name, restarts, lastTermination } = service;
   const job = service.job === true;
-  const isStopped = !ready && isAsleep && service.message === undefined;
-  const isWaiting = !ready && !isStopped && status !== 'built' && service.message === undefined;
-  const state = ready ? 'built' : isStopped ? 'asleep' : isWaiting ? 'created' : 'failed';
-  const word = ready ? (job ? 'completed' : 'ready') : isStopped ? 'asleep' : isWaiting ? 'waiting' : 'not ready';
+  const { state, word } = shownService(service, { status, isAsleep });
   const points = isAsleep ? [] : (history.get(name) ?? []);
   const latest = points.at(-1);
   return (
     <li class={`service-row state-${state}`}>
       <span class="service-name" style={{ '--depth': Math.min(depth, maxDepth) }}>
-        <Icon name={ready ? 'check' : isStopped ? 'moon' : isWaiting ? 'ring' : 'cross'} />
+        <Icon name={STATE_ICONS[state]} />
         <b class="isolate one-line">{name}</b>
       </span>
       <span class="service-state">
@@ -111,7 +110,7 @@ function ServiceRow({
       <LogLink class="service-logs" service={name}>
         Logs<span class="visually-hidden"> of {name}</span>
       </LogLink>
-      {service.message !== undefined && !ready && <p class="service-message isolate">{service.message}</p>}
+      {service.message !== undefined && !service.ready && <p class="service-message isolate">{service.message}</p>}
     </li>
   );
 }

@@ -3,12 +3,13 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { send } from '../../api/client.ts';
 import { asRequestError, type RequestError } from '../../api/errors.ts';
-import type { EnvironmentItem, EnvironmentPage as List, Health, Status } from '../../api/items.ts';
+import type { EnvironmentItem, EnvironmentPage as List } from '../../api/items.ts';
 import { repositoryPath } from '../../api/paths.ts';
 import { Command } from '../../components/copy.tsx';
 import { EnvironmentRows } from '../../components/environment-row.tsx';
 import { Empty, ErrorNote, LoadError, Skeleton } from '../../components/error-note.tsx';
-import { Icon, type IconName } from '../../components/icons.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { STATE_ICONS } from '../../components/state-badge.tsx';
 import { deleted, noteListed } from '../../state/live.ts';
 import { useQuery } from '../../state/page.ts';
 import { useResource } from '../../state/resource.ts';
@@ -16,19 +17,15 @@ import { countOf } from '../../view/merge-items.ts';
 import { listQuery } from '../../view/list-query.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 
-const filters: readonly (readonly [
-  name: 'health' | 'state' | 'asleep',
-  value: Health | Status | 'asleep',
-  state: ShownState,
-  icon: IconName,
-])[] = [
-  ['health', 'failed', 'failed', 'cross'],
-  ['health', 'degraded', 'degraded', 'warning'],
-  ['state', 'building', 'building', 'progress'],
-  ['state', 'built', 'built', 'check'],
-  ['asleep', 'asleep', 'asleep', 'moon'],
-  ['state', 'created', 'created', 'ring'],
-  ['state', 'empty', 'empty', 'ring'],
+/** By which parameter of the page's address environments of a shown state are found. */
+const filters: readonly (readonly [name: 'health' | 'state' | 'asleep', state: ShownState])[] = [
+  ['health', 'failed'],
+  ['health', 'degraded'],
+  ['state', 'building'],
+  ['state', 'built'],
+  ['asleep', 'asleep'],
+  ['state', 'created'],
+  ['state', 'empty'],
 ];
 const noFilters = { text: undefined, health: undefined, state: undefined, asleep: undefined, type: undefined };
 const typeMs = 200;
@@ -59,20 +56,20 @@ export function EnvironmentList({ repository }: { repository: string }): JSX.Ele
     <div class="stack-small">
       <div class="filters" role="search" aria-label="Filter environments">
         <FilterText value={query['text'] ?? ''} onChange={(text) => setQuery({ text })} />
-        {filters.map(([name, value, state, icon]) => {
-          const count = countOf(list.counts, value);
-          const filter = name === 'asleep' ? 'true' : value;
+        {filters.map(([name, state]) => {
+          const count = countOf(list.counts, state);
+          const filter = name === 'asleep' ? 'true' : state;
           const isOn = query[name] === filter;
           if (count === 0 && !isOn) return null;
           return (
             <button
-              key={`${name} ${value}`}
+              key={state}
               type="button"
               class={`chip state-${state}`}
               aria-pressed={isOn}
               onClick={() => setQuery({ [name]: isOn ? undefined : filter })}
             >
-              <Icon name={icon} /> {value} <span class="figures muted">{count}</span>
+              <Icon name={STATE_ICONS[state]} /> {state} <span class="figures muted">{count}</span>
             </button>
           );
         })}
