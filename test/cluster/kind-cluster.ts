@@ -33,6 +33,20 @@ async function nodeStates(): Promise<Map<string, string>> {
   return new Map(states.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/**
+ * Disconnects the nodes from every network except kind's. One that a killed test run left would become the address of
+ * its node at the next start, and its policies would not apply to that address.
+ */
+async function leaveOtherNetworks(nodes: readonly string[]): Promise<void> {
+  const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
+  for (const node of nodes) {
+    const networks = (await run('docker', ['inspect', '--format', format, node])).trim().split(' ');
+    for (const network of networks.filter((name) => name !== 'kind')) {
+      await run('docker', ['network', 'disconnect', '--force', network, node]);
+    }
+  }
+}
+
 /** Returns the names of all nodes, which are also those of their containers; the control plane is first. */
 export async function nodeNames(): Promise<string[]> {
   return [...(await nodeStates()).keys()];
@@ -112,7 +126,10 @@ export async function ensureKindCluster(
     try {
       const stopped = [...states].flatMap(([name, state]) => (state === 'running' ? [] : [name]));
       if (stopped.length > 0) {
-        await progress.step('start the stopped nodes again', () => run('docker', ['start', ...stopped]));
+        await progress.step('start the stopped nodes again', async () => {
+          await leaveOtherNetworks(stopped);
+          await run('docker', ['start', ...stopped]);
+        });
       }
       if (!existsSync(KUBECONFIG_FILE)) await exportKubeconfig(tools);
       await progress.step('wait for the nodes', async () => {
