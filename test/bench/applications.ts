@@ -1,11 +1,8 @@
 import { join } from 'node:path';
-import { ensureBaseImages, registriesAreReached } from '../cluster/base-images.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { readConnection } from '../cluster/connection.ts';
-import { mirrorImages } from '../cluster/mirror.ts';
 import { Problem } from '../cluster/problem.ts';
 import type { Progress } from '../cluster/progress.ts';
-import { readRegistry } from '../cluster/registry.ts';
 import { run } from '../cluster/run.ts';
 import { randomName } from '../end-to-end/harness.ts';
 import { applicationFolder } from './application-files.ts';
@@ -15,6 +12,7 @@ import { EnvironmentWatch } from './environment-watch.ts';
 import type { Figure } from './measure.ts';
 import { ObservedCluster } from './observed-cluster.ts';
 import { downloadPackages, startPackageCache } from './package-cache.ts';
+import { provideImages } from './provide-images.ts';
 
 const rounds = 3;
 const images = ['node', 'golang', 'nginx', 'python'] as const;
@@ -39,7 +37,7 @@ const steps: readonly { name: string; key: keyof Round; target?: string }[] = [
  * files to the page. Both use the same package cache; neither has a build cache of an earlier round.
  */
 export async function benchApplications(progress: Progress): Promise<Figure[]> {
-  await provideImages(progress);
+  await provideImages(images, progress);
   const withDependency = (name: string) => [name, `${name}-dependency`].map(applicationFolder);
   const requirements = withDependency('python').map((folder) => join(folder, 'requirements.txt'));
   await downloadPackages({ requirements, modules: withDependency('go') }, progress);
@@ -81,15 +79,6 @@ export async function benchApplications(progress: Progress): Promise<Figure[]> {
       ...(target !== undefined && { target }),
     })),
   );
-}
-
-/** Provides base images where both sides find them without a public registry: in Docker, and in the cluster's mirror. */
-async function provideImages(progress: Progress): Promise<void> {
-  await ensureBaseImages(images, progress);
-  if (await registriesAreReached()) return;
-  const registry = readRegistry();
-  if (!registry) throw new Problem('The registry of the local cluster is not known: start it with `npm run up`.');
-  await mirrorImages(images, registry, progress);
 }
 
 /** Returns this machine's address in the network of the cluster's node. */

@@ -13,6 +13,7 @@ import { waitFor } from '../cluster/wait-for.ts';
 import { namespaceOf, randomName, type Harness } from '../end-to-end/harness.ts';
 import { following } from './following.ts';
 import { percentile, type Figure } from './measure.ts';
+import { provideImages } from './provide-images.ts';
 import { WAKER_SLICES } from './waker-slices.ts';
 import { withBench } from './with-bench.ts';
 
@@ -60,7 +61,8 @@ interface World {
  * beside a bare pod of the same image; counts the requests that were not answered; and compares an environment that
  * sleeps when it is idle with one that never sleeps, while both are awake.
  */
-export function benchSleep(progress: Progress): Promise<Figure[]> {
+export async function benchSleep(progress: Progress): Promise<Figure[]> {
+  await provideImages(['nginx'], progress);
   const bare = randomName('bare');
   return withBench(progress, bare, async ({ harness, cluster: { client } }) => {
     const origin = await harness.push('page', 'main', { 'compose.yaml': compose });

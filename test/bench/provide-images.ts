@@ -1,0 +1,14 @@
+import { ensureBaseImages, registriesAreReached, type ImageName } from '../cluster/base-images.ts';
+import { mirrorImages } from '../cluster/mirror.ts';
+import { Problem } from '../cluster/problem.ts';
+import type { Progress } from '../cluster/progress.ts';
+import { readRegistry } from '../cluster/registry.ts';
+
+/** Provides base images in Docker and, unless a public registry is reached, in the cluster's mirror. */
+export async function provideImages(names: readonly ImageName[], progress: Progress): Promise<void> {
+  await ensureBaseImages(names, progress);
+  if (await registriesAreReached()) return;
+  const registry = readRegistry();
+  if (!registry) throw new Problem('The registry of the local cluster is not known: start it with `npm run up`.');
+  await mirrorImages(names, registry, progress);
+}
