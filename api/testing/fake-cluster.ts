@@ -92,6 +92,11 @@ export class FakeCluster implements ClusterWriter {
     this.#clock = clock;
   }
 
+  /** Number of all writes until now. */
+  get writes(): number {
+    return this.#version - 1;
+  }
+
   cacheOf<T extends KubernetesObject>(type: ResourceType<T>, indexes: Record<string, IndexFunction<T>>): FreshCache<T> {
     const informer = new FakeInformer<T>(type.kind, indexes, this.#clock);
     this.#informers.set(type.kind, informer as unknown as AnyCache);
