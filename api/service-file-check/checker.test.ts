@@ -1,10 +1,10 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { CheckInput, CheckResult } from './check.ts';
 import { ServiceFileChecker } from './checker.ts';
 
-/** Each test starts a thread, which is slow on a busy machine. */
-jest.setTimeout(60_000);
+/** Each test starts threads, which is slow on a busy machine, so only tests of a deadline have a short one. */
+const patient = { deadlineMs: 60_000, queueDeadlineMs: 60_000 };
 
 const metrics = { refused: () => undefined };
 
@@ -15,7 +15,8 @@ const input = (serviceFile: string, rest: Partial<CheckInput> = {}): CheckInput 
   variables: [],
   ...rest,
 });
-const check = (...given: Parameters<typeof input>) => new ServiceFileChecker(metrics).check('ann', input(...given));
+const check = (...given: Parameters<typeof input>) =>
+  new ServiceFileChecker(metrics, patient).check('ann', input(...given));
 const names = ({ services }: CheckResult) => services.map(({ name }) => name);
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -75,12 +76,12 @@ test('merges the settings over the file of the repository', async () => {
 });
 
 test('ends and refuses a check that takes too long', async () => {
-  const slow = new ServiceFileChecker(metrics, { deadlineMs: 1 }).check('ann', input('services: {}'));
+  const slow = new ServiceFileChecker(metrics, { ...patient, deadlineMs: 1 }).check('ann', input('services: {}'));
   await expect(slow).rejects.toBeInstanceOf(Invalid);
 });
 
 test('frees the slot of a thread that cannot be started', async () => {
-  const checker = new ServiceFileChecker(metrics);
+  const checker = new ServiceFileChecker(metrics, patient);
   const notCloneable = input('services: {}', {
     variables: [['A', { value: (() => '') as never, visibility: 'always' }]],
   });
@@ -94,14 +95,14 @@ const refusals = (answers: PromiseSettledResult<CheckResult>[]) =>
 const statusesOf = (answers: PromiseSettledResult<CheckResult>[]) => answers.map(({ status }) => status);
 
 test('queues the requests of all accounts for one thread, and answers all', async () => {
-  const checker = new ServiceFileChecker(metrics);
+  const checker = new ServiceFileChecker(metrics, patient);
   const users = ['ann', 'ben', 'cem', 'dan', 'eve', 'fay'];
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
   expect(statusesOf(answers)).toEqual(Array(6).fill('fulfilled'));
 });
 
 test('accounts share the queue fairly: one request does not wait for all of another account', async () => {
-  const checker = new ServiceFileChecker(metrics);
+  const checker = new ServiceFileChecker(metrics, patient);
   const done: string[] = [];
   const check = async (user: string) => {
     await checker.check(user, input('services: {}'));
@@ -113,7 +114,7 @@ test('accounts share the queue fairly: one request does not wait for all of anot
 
 test('refuses more than four requests of an account with 429, and counts them', async () => {
   const refused: string[] = [];
-  const checker = new ServiceFileChecker({ refused: (limit) => void refused.push(limit) });
+  const checker = new ServiceFileChecker({ refused: (limit) => void refused.push(limit) }, patient);
   const users = ['ann', 'ann', 'ann', 'ann', 'ann', 'ben'];
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
   expect(statusesOf(answers)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
@@ -124,7 +125,7 @@ test('refuses more than four requests of an account with 429, and counts them', 
 });
 
 test('refuses a request that waits too long with 503, and continues with others', async () => {
-  const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 1 });
+  const checker = new ServiceFileChecker(metrics, { ...patient, queueDeadlineMs: 1 });
   const answers = await Promise.allSettled(['ann', 'ben'].map((user) => checker.check(user, input('services: {}'))));
   expect(statusesOf(answers)).toEqual(['fulfilled', 'rejected']);
   expect(refusals(answers)).toEqual([expect.any(Unavailable)]);
@@ -132,7 +133,7 @@ test('refuses a request that waits too long with 503, and continues with others'
 });
 
 test('queues at most 64 requests', async () => {
-  const checker = new ServiceFileChecker(metrics, { queueDeadlineMs: 50 });
+  const checker = new ServiceFileChecker(metrics, { ...patient, queueDeadlineMs: 50 });
   const users = Array.from({ length: 66 }, (_, index) => `user-${index}`);
   const answers = await Promise.allSettled(users.map((user) => checker.check(user, input('services: {}'))));
   const messages = refusals(answers).map((error) => (error instanceof Error ? error.message : ''));
