@@ -48,10 +48,13 @@ const answer = z.strictObject({
   errors: z.array(problem),
 });
 
+/** The environment of the child processes. */
+const env = { INIT_CWD: repository, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
+
 function check(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const script = join(import.meta.dirname, 'check.ts');
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, ...args], { env: { INIT_CWD: repository } }, (error, stdout, stderr) => {
+    execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
     });
   });

@@ -29,6 +29,8 @@ async function runJest(name: string, file: string, args: string[]): Promise<Jest
   await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], {
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
+    // Tests start programs of this repository hundreds of times.
+    NODE_COMPILE_CACHE: join(CACHE_FOLDER, 'compiled'),
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   });
   return existsSync(file) ? readJestResults(file) : undefined;

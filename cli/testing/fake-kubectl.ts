@@ -30,8 +30,11 @@ export class FakeKubectl {
 
   constructor() {
     const program = join(import.meta.dirname, 'fake-kubectl-program.ts');
+    // It starts in half the time if it need not be compiled.
+    const compiled = process.env['NODE_COMPILE_CACHE'] ?? '';
+    const variables = `NODE_COMPILE_CACHE='${compiled}' FAKE_KUBECTL='${this.folder}'`;
     const path = join(this.folder, 'kubectl');
-    writeFileSync(path, `#!/bin/sh\nFAKE_KUBECTL='${this.folder}' exec '${process.execPath}' '${program}' "$@"\n`);
+    writeFileSync(path, `#!/bin/sh\n${variables} exec '${process.execPath}' '${program}' "$@"\n`);
     chmodSync(path, 0o755);
   }
 

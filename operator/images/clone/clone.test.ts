@@ -69,6 +69,7 @@ async function startClone(name: string, commit: string, config: string, at = ori
     detached: true,
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       ORIGIN: `${at}/${name}`,
       REF: 'refs/heads/main',
       COMMIT: commit,
