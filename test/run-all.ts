@@ -15,8 +15,6 @@ const results = join(LOCAL_FOLDER, 'test-results');
 const suites: SuiteResult[] = [];
 /** Suites that failed beside others, by jest's project. */
 const failedSuites: SuiteResult[] = [];
-/** Caches which contents were well formatted. */
-const formatted = ['--cache-location', join(CACHE_FOLDER, 'formatted.json')];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
   const { ok } = await showRun(name, program, args);
@@ -68,7 +66,7 @@ async function secondAttempt(): Promise<Outcome> {
 
 async function withoutCluster(): Promise<Outcome[]> {
   return [
-    await check('format', 'prettier', '--check', '.', '--cache', '--cache-strategy', 'content', ...formatted),
+    await check('format', 'node', 'test/checks/format.ts'),
     await check('types', 'tsc', '--noEmit'),
     await check('lint', 'oxlint'),
     await check('generated files', 'node', 'crds/generate.ts', '--check'),
