@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Detail } from './progress.ts';
+import { proxyVariables } from './proxies.ts';
 import { run, tryRun } from './run.ts';
 
 /** Label of locally built images: a hash of all their inputs. */
@@ -33,12 +34,11 @@ export async function dockerBuild(
 ): Promise<void> {
   // Debian's engine has no buildx, and `docker build` does not fall back to the classic builder by itself.
   buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
-  const proxies = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].filter((name) => process.env[name]);
   const args = ['build', '--network', 'host', '--label', `${recipeLabel}=${options.recipe}`, '--tag', image];
   if (options.dockerfile) args.push('--file', options.dockerfile);
   if (options.target) args.push('--target', options.target);
   for (const [name, value] of Object.entries(options.args ?? {})) args.push('--build-arg', `${name}=${value}`);
-  for (const name of proxies) args.push('--build-arg', name);
+  for (const name of proxyVariables()) args.push('--build-arg', name);
   await run('docker', [...args, context], { env: buildEnvironment, detail: options.detail, deadline: 1200 });
 }
 

@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { LOCAL_FOLDER, LOG_FILE } from './paths.ts';
 import type { Detail } from './progress.ts';
+import { withoutProxyPasswords } from './proxies.ts';
 
 export interface RunOptions {
   cwd?: string;
@@ -28,7 +29,8 @@ class CommandError extends Error {
 
 function log(text: string): void {
   mkdirSync(LOCAL_FOLDER, { recursive: true });
-  appendFileSync(LOG_FILE, `${new Date().toISOString()} ${text}\n`, { mode: 0o600 });
+  const line = `${new Date().toISOString()} ${withoutProxyPasswords(text)}\n`;
+  appendFileSync(LOG_FILE, line, { mode: 0o600 });
 }
 
 /**
@@ -49,7 +51,8 @@ export function run(program: string, args: readonly string[], options: RunOption
       child.kill('SIGKILL');
     }, deadline * 1000);
 
-    createInterface(child.stderr).on('line', (text) => {
+    createInterface(child.stderr).on('line', (line) => {
+      const text = withoutProxyPasswords(line);
       log(text);
       detail?.(text);
       last.push(text);
@@ -75,7 +78,8 @@ export function run(program: string, args: readonly string[], options: RunOption
       if (code === 0) return fulfil(stdout.join(''));
       const why = late ? `did not end within ${deadline} s` : `failed (exit code ${code ?? 'none'})`;
       const tail = (last.length > 0 ? last : stdout.join('').trimEnd().split('\n').slice(-12)).join('\n');
-      reject(new CommandError(`${command}: ${why}. Its output is in ${LOG_FILE}\n${tail}`, code));
+      const message = withoutProxyPasswords(`${command}: ${why}. Its output is in ${LOG_FILE}\n${tail}`);
+      reject(new CommandError(message, code));
     });
   });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureBaseImages } from '../cluster/base-images.ts';
 import type { Progress } from '../cluster/progress.ts';
+import { proxyVariables } from '../cluster/proxies.ts';
 import { Problem } from '../cluster/problem.ts';
 import { run, tryRun } from '../cluster/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
@@ -45,7 +46,7 @@ export async function buildImages(
     await progress.step('start BuildKit', () => startBuildKit(container, options, join(to, '..')));
     for (const image of images) {
       await progress.step(`build ${image.name} for ${options.platforms.join(', ')}`, (detail) =>
-        run('docker', ['exec', container, 'buildctl', '--addr', socket, 'build', ...buildArguments(image, options)], {
+        run('docker', execInBuildKit(container, ['build', ...buildArguments(image, options)]), {
           detail,
           deadline: 3600,
         }),
@@ -61,6 +62,12 @@ export async function buildImages(
   }
 }
 
+/** Returns docker's arguments that run buildctl with the proxy variables of this process. */
+function execInBuildKit(container: string, args: readonly string[]): string[] {
+  const env = proxyVariables().flatMap((name) => ['--env', name]);
+  return ['exec', ...env, container, 'buildctl', '--addr', socket, ...args];
+}
+
 function buildArguments({ name, dockerfile }: ImageBuild, options: BuilderOptions): string[] {
   const { commit, epoch, platforms, nodeImage } = options;
   const settings: Record<string, string> = {
@@ -70,14 +77,12 @@ function buildArguments({ name, dockerfile }: ImageBuild, options: BuilderOption
     'build-arg:REVISION': commit,
     ...(nodeImage !== undefined && { 'build-arg:NODE_IMAGE': nodeImage }),
   };
-  for (const proxy of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
-    const value = process.env[proxy];
-    if (value !== undefined) settings[`build-arg:${proxy}`] = value;
-  }
   const output = `type=oci,dest=/tmp/out/${name}.tar,name=${name},rewrite-timestamp=true,oci-mediatypes=true`;
   return [
     ...['--frontend', 'dockerfile.v0', '--local', 'context=/tmp/source', '--local', 'dockerfile=/tmp/source'],
     ...Object.entries(settings).flatMap(([key, value]) => ['--opt', `${key}=${value}`]),
+    // buildctl takes the values from its environment, because other processes see its arguments.
+    ...proxyVariables().flatMap((name) => ['--opt', `build-arg:${name}`]),
     ...['--output', output],
   ];
 }

@@ -12,9 +12,11 @@ export interface BuildArgument {
 }
 
 /**
- * Returns the arguments of one image's build. Their values can be secret, and so can a proxy's password, so the Job
- * takes them from the build's Secret. The build's number in the key keeps a pod that starts late from taking those of
- * the next build.
+ * Returns the arguments of one image's build. Their values can be secret, so the Job takes them from the build's Secret;
+ * the kubelet then puts them on buildctl's command line, which no other container sees. buildctl could read an argument
+ * from the environment variable of its name, but the service file chooses the name, and LD_PRELOAD or DOCKER_CONFIG would
+ * take the build's credentials. The build's number in the key keeps a pod that starts late from taking those of the next
+ * build.
  */
 export function buildArguments(
   { service, args }: PlannedImage,
