@@ -94,9 +94,22 @@ export class RestClient {
    * Yields the messages of an environment's build log, from the start or after `from`, until its end message.
    * @returns the close code
    */
-  async *log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage, number> {
+  log(id: string, parameters: Record<string, string> = {}): AsyncGenerator<BuildLogMessage, number> {
+    return this.#stream(`/api/environment/${id}/build/logs`, parameters);
+  }
+
+  /** Yields the messages of a service's log, its last ones or those after `from`, and new ones. @returns the close code */
+  serviceLog(
+    id: string,
+    service: string,
+    parameters: Record<string, string> = {},
+  ): AsyncGenerator<BuildLogMessage, number> {
+    return this.#stream(`/api/environment/${id}/services/${service}/logs`, parameters);
+  }
+
+  async *#stream(path: string, parameters: Record<string, string>): AsyncGenerator<BuildLogMessage, number> {
     const query = new URLSearchParams(parameters).toString();
-    const url = `${this.#apiUrl.replace(/^http/, 'ws')}/api/environment/${id}/build/logs${query && `?${query}`}`;
+    const url = `${this.#apiUrl.replace(/^http/, 'ws')}${path}${query && `?${query}`}`;
     const socket = new WebSocket(url, { headers: { 'x-service-token': this.token ?? '' }, lookup: localhostLookup });
     let code = 1006;
     socket.once('close', (given: number) => (code = given));

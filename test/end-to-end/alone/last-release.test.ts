@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import type { BuildLogMessage } from '../../../build-logs/message.ts';
+import type { EnvironmentAnswer } from '../../client/rest-client.ts';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
 import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
@@ -16,11 +17,11 @@ import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { deliverLastImage, LAST_RELEASE, unpackLastChart } from '../../release/last-release.ts';
 import { permittedValues, schemaSchema } from '../../release/schema-changes.ts';
-import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { countedLog, numberedDockerfile } from '../numbered-build.ts';
 
 /**
- * Environments in every state are created by the last release. The chart of this checkout then upgrades it, is rolled back,
+ * Environments in every state are created by the last release, which knows no sleep. The chart of this checkout then upgrades it, is rolled back,
  * and upgrades it again.
  */
 const lines = 900;
@@ -34,14 +35,22 @@ let lastChart: string;
 let harness: Harness;
 let repository: string;
 /** Environments by their state. */
-const environments = { built: '', created: '', empty: '', stalled: '', building: '' };
+const environments = { built: '', created: '', empty: '', stalled: '', building: '', ticking: '', sleeping: '' };
+
+/** A service that writes a number every 200 ms. */
+const tickingShop = {
+  'compose.yaml': 'services:\n  clock: { build: . }\n',
+  Dockerfile: `FROM busybox:1
+CMD i=0; trap 'exit 0' TERM; while true; do i=$((i+1)); echo "tick $i"; sleep 0.2; done
+`,
+};
 
 const helm = (args: readonly string[], seconds = 240) =>
   run(programPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
     deadline: seconds + 10,
   });
-const upgradeTo = (folder: string, values: string) =>
-  helm(['upgrade', 'coppice', folder, '--values', values, '--wait', '--timeout', '240s', '--force-conflicts']);
+const upgradeTo = (folder: string, values: string, ...more: string[]) =>
+  helm(['upgrade', 'coppice', folder, '--values', values, ...more, '--wait', '--timeout', '240s', '--force-conflicts']);
 
 const imageOf = async (deployment: string) =>
   kubectl([
@@ -78,7 +87,9 @@ beforeAll(async () => {
   repository = await harness.addRepository('shop', await harness.push('shop', 'main'));
   await harness.push('shop', 'slow', { 'api/Dockerfile': numberedDockerfile(harness.group, lines) });
   await harness.push('shop', 'broken', { 'compose.yaml': 'services: []' });
+  await harness.push('shop', 'ticking', tickingShop);
   environments.stalled = await harness.spawn(repository, 'broken');
+  environments.ticking = await harness.spawn(repository, 'ticking');
   environments.built = await harness.spawn(repository, 'main');
   await harness.built(environments.built);
   environments.created = await harness.spawn(repository, 'main', { build: false });
@@ -90,6 +101,7 @@ beforeAll(async () => {
   await harness.client.waitForEnvironment(environments.empty, ({ status }) => status === 'empty');
   await harness.client.waitForEnvironment(environments.created, ({ status }) => status === 'created');
   await harness.stalled(environments.stalled);
+  await harness.built(environments.ticking);
 }, 900_000);
 
 afterAll(async () => {
@@ -103,7 +115,7 @@ afterAll(async () => {
  * makes a new one.
  */
 async function contents(): Promise<string[]> {
-  const namespaces = [environments.built, environments.created].map(namespaceOf);
+  const namespaces = [environments.built, environments.created, environments.ticking].map(namespaceOf);
   const pods = 'jsonpath={range .items[*]}{.metadata.uid} {.status.containerStatuses[*].restartCount};{end}';
   return Promise.all(
     namespaces.flatMap((namespace) => [
@@ -141,11 +153,46 @@ async function followed(id: string): Promise<BuildLogMessage[]> {
   return messages;
 }
 
+/** Reads the log of the ticking service, and reconnects where the API restarts. Returns a function that ends it. */
+function watchTicks(): () => Promise<{ seqs: number[]; ticks: number[] }> {
+  const messages: BuildLogMessage[] = [];
+  const stopped = new AbortController();
+  const watch = async () => {
+    while (!stopped.signal.aborted) {
+      const from = messages.at(-1)?.seq;
+      const range: Record<string, string> = from === undefined ? { tail: '1' } : { from: String(from) };
+      try {
+        for await (const message of harness.client.serviceLog(environments.ticking, 'clock', range)) {
+          messages.push(message);
+          if (stopped.signal.aborted) break;
+        }
+      } catch (error) {
+        // As in `followed`.
+        if (!(error instanceof Error)) throw error;
+      }
+      await sleep(100);
+    }
+  };
+  const ended = watch();
+  return async () => {
+    stopped.abort();
+    await ended;
+    return {
+      seqs: messages.map(({ seq }) => seq),
+      ticks: messages.flatMap((message) => ('line' in message ? Number(/^tick (\d+)$/.exec(message.line)?.[1]) : [])),
+    };
+  };
+}
+
+/** Returns as many consecutive numbers, from the first one. */
+const consecutive = ([first = 0, ...rest]: readonly number[]) => [first, ...rest.map((_, index) => first + 1 + index)];
+
 test('an upgrade restarts, rebuilds and forgets nothing, and completes a build that is under way', async () => {
   const before = { contents: await contents(), states: await states() };
   expect(before.states).toMatchObject([{ status: 'built' }, { status: 'created' }, { status: 'empty' }, {}]);
   environments.building = await harness.spawn(repository, 'slow');
   const log = followed(environments.building);
+  const endOfTicks = watchTicks();
   await harness.client.waitForEnvironment(environments.building, ({ status }) => status === 'building');
   await upgradeTo(chart, currentValues);
   expect(await imageOf('coppice-operator')).not.toContain('coppice-last-release');
@@ -153,6 +200,9 @@ test('an upgrade restarts, rebuilds and forgets nothing, and completes a build t
   expect(found).toEqual(expected);
   await harness.built(environments.building);
   await settled();
+  const { seqs, ticks } = await endOfTicks();
+  expect(ticks.length).toBeGreaterThan(100);
+  expect({ seqs, ticks }).toEqual({ seqs: consecutive(seqs), ticks: consecutive(ticks) });
   expect(await contents()).toEqual(before.contents);
   expect(await states()).toEqual(before.states);
   // The login of before is in Redis.
@@ -179,3 +229,23 @@ test(`the next upgrade from ${LAST_RELEASE.version} restarts and rebuilds nothin
   expect(await states()).toEqual(before.states);
   await pageWith((await harness.client.environment(environments.built)).weburl, 'Hello from the API');
 }, 400_000);
+
+test('the upgrade to a next release keeps an environment asleep, which a visit then wakes', async () => {
+  await harness.push('shop', 'sleeping', { 'web/title.txt': 'Slept well\n' });
+  environments.sleeping = await harness.spawn(repository, 'sleeping');
+  const { weburl } = await harness.built(environments.sleeping);
+  const path = `/api/environment/${environments.sleeping}/sleep`;
+  expect((await harness.client.send('POST', path)).status).toBe(202);
+  const isAsleep = (one: EnvironmentAnswer) => conditionOf(one, 'Asleep')?.status === 'True';
+  await harness.client.waitForEnvironment(environments.sleeping, isAsleep, 90);
+  const list = ['get', 'pods', '--namespace', namespaceOf(environments.sleeping), '--output=name'];
+  await waitFor('the pods to end', 90, async () => ((await kubectl(list)).trim() === '' ? true : undefined));
+  // Its operator, API and waker are new pods, as those of a release with another image.
+  const parts = ['operator', 'api', 'waker'].map((part) => `${part}.podAnnotations.release=next`);
+  await upgradeTo(chart, currentValues, '--set', parts.join(','));
+  await settled();
+  expect(isAsleep(await harness.client.environment(environments.sleeping))).toBe(true);
+  expect((await kubectl(list)).trim()).toBe('');
+  await pageWith(weburl, 'Slept well', 90);
+  expect(isAsleep(await harness.client.environment(environments.sleeping))).toBe(false);
+}, 600_000);
