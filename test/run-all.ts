@@ -115,7 +115,7 @@ async function cluster(): Promise<Outcome[]> {
  */
 async function endToEndTests(): Promise<Outcome[]> {
   return [
-    await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 4),
+    await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 5),
     // It kills the operator, whose deadlines the other tests count on.
     await jest(['end-to-end-disruptive'], 1),
     // Run one at a time: they cause too much load for others, or end a replica that others use.

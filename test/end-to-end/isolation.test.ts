@@ -12,16 +12,7 @@ import {
   reachedByNode,
   startPublicServer,
 } from './attack-targets.ts';
-import {
-  addingPage,
-  attackingPage,
-  attackOutcomes,
-  jobOutcomes,
-  reached,
-  type Outcomes,
-  type Targets,
-} from './attacking-page.ts';
-import { logOf } from './fixtures.ts';
+import { attackingPage, attackOutcomes, jobOutcomes, reached, type Outcomes, type Targets } from './attacking-page.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { pushPullRequest } from './push-pull-request.ts';
 import { testsSideBySide } from './side-by-side.ts';
@@ -122,15 +113,6 @@ testsSideBySide(
 
     async 'lets a fork reach nothing else'() {
       await attackFrom(await harness.spawn(repository, '', { gitRef: { name: '1', type: 'pull request' } }), []);
-    },
-
-    async 'does not let ADD reach another environment'() {
-      const target = targets['environment of another group'];
-      const url = `http://${target?.host ?? ''}:${target?.port ?? 0}/`;
-      await pushRepository({ url: origin, branch: 'adds', files: addingPage(url) });
-      const id = await harness.spawn(repository, 'adds');
-      await harness.stalled(id);
-      expect(await logOf(harness, id)).toMatch(/dial tcp [\d.:]+: i\/o timeout/);
     },
   },
   240_000,
