@@ -50,10 +50,10 @@ export class WriteBudget {
    */
   async require(tenant: string): Promise<void> {
     const { redis, limits, metrics, now } = this.#options;
-    for (const { name, ms, limitOf } of windows) {
-      const answer = redis.get(this.#keyOf(tenant, name, ms));
-      const spent = Number((await orUnavailable(answer, REQUESTS_UNCOUNTED)) ?? 0);
-      if (spent < limitOf(limits)) continue;
+    const answers = Promise.all(windows.map(({ name, ms }) => redis.get(this.#keyOf(tenant, name, ms))));
+    const spent = await orUnavailable(answers, REQUESTS_UNCOUNTED);
+    for (const [index, { name, ms, limitOf }] of windows.entries()) {
+      if (Number(spent[index] ?? 0) < limitOf(limits)) continue;
       metrics.refused('written-bytes');
       const retryAfterSeconds = Math.ceil((ms - (now() % ms)) / 1000);
       throw new TooManyRequests(

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { groupNamespace, parseId } from '../../crds/ids.ts';
 import { REPOSITORY_TYPES, type RepositoryType } from '../../crds/repository-source.ts';
 import type { Repository } from '../../crds/repository.ts';
@@ -30,10 +31,18 @@ const refusalMs = 50;
 const oneMinute = { retryAfterSeconds: 60 };
 /** Compared with if there is no secret; the delivery is refused in any case. */
 const noSecret = 'none';
+/**
+ * How long a secret that has signed a delivery is not read again, in milliseconds: deliveries arrive in bursts, and a
+ * replaced secret is refused within a second.
+ */
+const rememberedMs = 1000;
+const maxRemembered = 1000;
 
 /** Receives the deliveries of Git hosts. */
 export class Receiver {
   readonly #options: ReceiverOptions;
+  /** Secrets that have signed a delivery, by the UID of their repository. */
+  readonly #verified = new LRUCache<string, string>({ ttl: rememberedMs, max: maxRemembered });
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -49,10 +58,13 @@ export class Receiver {
     const form = DELIVERY_FORMS[isType(type) ? type : 'generic'];
     const parts = parseId(id);
     const at = parts && { namespace: groupNamespace(parts.group), name: parts.name };
-    const repository = at && this.#find(type, at);
-    const secret = at && (await this.#secret(at, repository, refusal));
-    const isSigned = form.isSigned(raw, secret ?? noSecret, this.#options.now());
-    if (!isSigned || repository === undefined || secret === undefined) {
+    const found = at && this.#find(type, at);
+    const isSigned = (secret: string | undefined) => {
+      const isMatch = form.isSigned(raw, secret ?? noSecret, this.#options.now());
+      return isMatch && secret !== undefined;
+    };
+    const repository = at && (await this.#signer(at, found, isSigned, refusal));
+    if (repository === undefined) {
       await refusal;
       throw new Unauthorized(
         'the delivery is not signed with the secret of such a repository. Copy address and secret from its settings',
@@ -61,6 +73,21 @@ export class Receiver {
     const delivery = form.read(raw);
     if (delivery.approval) return this.#noteComment(repository, delivery, delivery.approval);
     return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
+  }
+
+  /** Returns the repository if its secret signs the delivery. Its duration does not reveal what there is. */
+  async #signer(
+    at: ObjectName,
+    repository: Repository | undefined,
+    isSigned: (secret: string | undefined) => boolean,
+    refusal: Promise<void>,
+  ): Promise<Repository | undefined> {
+    const { uid = '' } = repository?.metadata ?? {};
+    if (isSigned(this.#verified.get(uid))) return repository;
+    const secret = await this.#secret(at, repository, refusal);
+    if (!isSigned(secret) || repository === undefined || secret === undefined) return undefined;
+    this.#verified.set(uid, secret);
+    return repository;
   }
 
   /** Returns the secret. Failures take the minimum duration too. */

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import request from 'supertest';
 import { notedComments } from '../../crds/approval-comments.ts';
 import { ENVIRONMENT } from '../../crds/environment.ts';
@@ -180,6 +181,26 @@ test('accepts a repetition of a delivery that could not be written', async () =>
   await deliver().expect(503);
   api.cluster.patchFailures.clear();
   expect((await deliver().expect(202)).body).toEqual({ result: 'queued' });
+});
+
+test('reads the secret once for a burst, and again a second later or for another signature', async () => {
+  const reads = jest.spyOn(api.cluster, 'find');
+  const send = (index: number, by = secret) => {
+    const body = `{"n":${index}}`;
+    return deliver({ body, id: `d-${index}`, signature: sign(body, by) });
+  };
+  await send(1).expect(202);
+  await send(2).expect(202);
+  expect(reads).toHaveBeenCalledTimes(1);
+  const data = { secret: Buffer.from('other').toString('base64') };
+  api.cluster.change(Secret, { namespace: 'group-acme', name: 'webhook-shop' }, { data });
+  await send(3, 'guess').expect(401);
+  await send(4, 'other').expect(202);
+  await send(5).expect(401);
+  expect(reads).toHaveBeenCalledTimes(4);
+  await delay(1000);
+  await send(6, 'other').expect(202);
+  expect(reads).toHaveBeenCalledTimes(5);
 });
 
 test('answers 503 while Redis cannot be reached', async () => {

@@ -2,16 +2,17 @@ import { expect, test } from '@jest/globals';
 import { noteOf, notedPullRequests } from '../../crds/pull-request-events.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { UnreachableError } from '../../kubernetes/api-error.ts';
-import { systemClock } from '../../kubernetes/clock.ts';
+import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
 import { Unavailable } from '../shared/errors.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';
 import { fakeCaches } from '../testing/test-api.ts';
-import { SyncRequests } from './sync-requests.ts';
+import { SyncRequests, WRITE_GAP_MS } from './sync-requests.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
 function setUp(annotations: Record<string, string> = {}) {
-  const cluster = new FakeCluster(systemClock);
+  const clock = new FakeClock(now);
+  const cluster = new FakeCluster(clock);
   const { repositories: cache } = fakeCaches(cluster);
   const repository = cluster.add<Repository>(REPOSITORY, {
     apiVersion: 'v',
@@ -19,9 +20,9 @@ function setUp(annotations: Record<string, string> = {}) {
     metadata: { namespace: 'group-acme', name: 'shop', annotations },
     spec: { type: 'generic', generic: { origin: 'https://h/a' } },
   });
-  const requests = new SyncRequests({ cluster, cache, now: () => now });
+  const requests = new SyncRequests({ cluster, cache, clock, now: () => now });
   const written = () => cluster.all<Repository>(REPOSITORY)[0]?.metadata.annotations;
-  return { cluster, repository, requests, written };
+  return { clock, cluster, repository, requests, written };
 }
 
 test('writes an annotation with a time', async () => {
@@ -33,14 +34,18 @@ test('writes an annotation with a time', async () => {
   });
 });
 
-test('combines a burst into two writes', async () => {
-  const { cluster, repository, requests, written } = setUp();
+test('combines a burst into two writes, with a minimum time between them', async () => {
+  const { clock, cluster, repository, requests, written } = setUp();
   const first = requests.ask(repository);
   await Promise.resolve();
   const rest = Array.from({ length: 100 }, (_, index) =>
     requests.ask(repository, { number: (index % 3) + 1, isOpen: true }),
   );
-  await Promise.all([first, ...rest]);
+  await first;
+  await clock.advance(WRITE_GAP_MS - 1);
+  expect(cluster.patches).toHaveLength(1);
+  await clock.advance(1);
+  await Promise.all(rest);
   expect(cluster.patches).toHaveLength(2);
   expect(notedPullRequests(written()).map(({ number }) => number)).toEqual([1, 2, 3]);
 });
@@ -74,10 +79,21 @@ test('records at most 50 pull requests, reports further ones, and still updates 
   expect(written()).toHaveProperty(['coppice.dev/request-sync']);
 });
 
+test('writes at once when the last write is long enough ago', async () => {
+  const { clock, cluster, repository, requests } = setUp();
+  await requests.ask(repository);
+  await clock.advance(WRITE_GAP_MS);
+  await requests.ask(repository);
+  expect(cluster.patches).toHaveLength(2);
+  expect(clock.pending).toBe(1);
+});
+
 test('reports a failure to all waiting callers, and tries again for the next', async () => {
-  const { cluster, repository, requests, written } = setUp();
+  const { clock, cluster, repository, requests, written } = setUp();
   cluster.failure = new UnreachableError('PATCH');
   await expect(requests.ask(repository)).rejects.toBeInstanceOf(UnreachableError);
-  await requests.ask(repository);
+  const next = requests.ask(repository);
+  await clock.advance(WRITE_GAP_MS);
+  await next;
   expect(written()).toHaveProperty(['coppice.dev/request-sync']);
 });

@@ -7,6 +7,7 @@ import {
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { requestAnnotation, requestValue, SYNC_REQUEST } from '../../crds/requests.ts';
+import { sleep, type Clock } from '../../kubernetes/clock.ts';
 import { keyOf } from '../../kubernetes/resource-type.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { Unavailable } from '../shared/errors.ts';
@@ -16,6 +17,8 @@ export interface SyncRequestOptions {
   cluster: Pick<ClusterWriter, 'patch'>;
   cache: Pick<Caches['repositories'], 'get' | 'observe'>;
   now: () => number;
+  /** Measures the time between writes. */
+  clock: Clock;
 }
 
 interface Batch {
@@ -26,16 +29,22 @@ interface Batch {
 
 /** By then the operator has handled a sync that only records events. */
 const retryAfterSeconds = 30;
+/**
+ * Minimum time between the starts of two writes to one repository, in milliseconds. Every write costs the API server and
+ * all watches more than the deliveries that share it; a host waits for seconds.
+ */
+export const WRITE_GAP_MS = 25;
 
 /**
- * Requests syncs of a repository's refs through the Repository's annotations. Each repository has one write at a time:
- * requests during a write share the next one, so that no change is missed and a burst causes few writes.
+ * Requests syncs of a repository's refs through the Repository's annotations. Each repository has one write at a time,
+ * and a minimum time between two: requests until then share the next one, so that no change is missed and a burst
+ * causes few writes.
  */
 export class SyncRequests {
   readonly #options: SyncRequestOptions;
   /** By UID: the next write. */
   readonly #waiting = new Map<string, Batch>();
-  /** By UID: resolves when the last write has ended, even in failure. */
+  /** By UID: resolves when the next write can start, even if the last one failed. */
   readonly #ends = new Map<string, Promise<void>>();
 
   constructor(options: SyncRequestOptions) {
@@ -59,15 +68,16 @@ export class SyncRequests {
   #newBatch(repository: Repository): Batch {
     const uid = uidOf(repository);
     const events = new Map<number, PullRequestEvent>();
-    const written = (this.#ends.get(uid) ?? Promise.resolve()).then(() => {
+    const start = this.#ends.get(uid) ?? Promise.resolve();
+    const written = start.then(() => {
       this.#waiting.delete(uid);
       return this.#write(repository, [...events.values()]);
     });
-    const forget = () => {
-      if (this.#ends.get(uid) === end) this.#ends.delete(uid);
-    };
+    const gap = start.then(() => sleep(this.#options.clock, WRITE_GAP_MS));
     // The error goes to the callers of this write, not to those of the next one.
-    const end = written.then(forget, forget);
+    const end = Promise.allSettled([written, gap]).then(() => {
+      if (this.#ends.get(uid) === end) this.#ends.delete(uid);
+    });
     this.#ends.set(uid, end);
     const batch = { events, written };
     this.#waiting.set(uid, batch);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { githubDelivery } from '../client/github-delivery.ts';
@@ -106,6 +107,8 @@ test('answers a delivery before the sync that it requests, and accepts a burst',
 test('creates a deleted Secret again with another secret at the next sync', async () => {
   const { namespace, name } = objectOf(repository);
   await harness.kubectl(['delete', 'secret', '--namespace', namespace, `webhook-${name}`]);
+  // Each replica remembers a secret that has signed a delivery for a second.
+  await delay(1000);
   expect((await deliver()).status).toBe(401);
   await harness.sync(repository);
   const former = webhook.secret;

@@ -55,6 +55,33 @@ describe('the next sync', () => {
     expect(schedule.waitMs(one, undefined)).toBe(polled);
   });
 
+  test('of a burst of requests is a second after the one before, from the fourth on', () => {
+    const one = at('one', now);
+    const waits = ['a', 'b', 'c', 'd', 'e', 'f'].map((request) => {
+      const wait = schedule.waitMs(one, request);
+      now += wait;
+      schedule.succeeded(one, request);
+      return wait;
+    });
+    expect(waits).toEqual([0, 0, 0, 1000, 1000, 1000]);
+    expect(schedule.waitMs(at('other', now), 'a')).toBe(0);
+    now += 3000;
+    expect(
+      ['g', 'h', 'i', 'j'].map((request) => {
+        const wait = schedule.waitMs(one, request);
+        schedule.failed(one, request, undefined);
+        return wait;
+      }),
+    ).toEqual([0, 0, 0, 1000]);
+  });
+
+  test('that continues one with many changes is not delayed by a burst of requests', () => {
+    const one = at('one', now);
+    for (const request of ['a', 'b', 'c', 'd']) schedule.succeeded(one, request, 0);
+    expect(schedule.waitMs(one, 'd')).toBe(0);
+    expect(schedule.waitMs(one, 'e')).toBe(0);
+  });
+
   test('is earlier when the interval was made shorter', () => {
     schedule.succeeded(at('one', now, 600 * minute), undefined);
     expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(minute);

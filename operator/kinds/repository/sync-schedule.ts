@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto';
 
 const minRetryMs = 10_000;
 const maxRetryMs = 3600_000;
+/**
+ * On average a requested sync of one Repository starts this many milliseconds after the one before: each lists all refs
+ * by a Git process, and a burst of deliveries needs few. One push causes up to three deliveries, which do not wait.
+ */
+const requestGapMs = 1000;
+const requestBurst = 3;
 
 interface Entry {
   nextAt: number;
@@ -13,6 +19,8 @@ interface Entry {
   tried: string | undefined;
   /** Until when the host limits requests, or another list would cost too much. */
   busyUntil: number;
+  /** When all requested syncs so far would have run, had each waited for the one before. */
+  requestedUntil: number;
 }
 
 /** The fields of a Repository that determine its schedule. */
@@ -37,22 +45,25 @@ export class SyncSchedule {
 
   /** Returns the milliseconds until the refs are due; 0 if they are due now. `request`: value of a pending request. */
   waitMs(repository: Polled, request: string | undefined): number {
-    const { tried, busyUntil, nextAt } = this.#entry(repository);
+    const { tried, busyUntil, requestedUntil, nextAt } = this.#entry(repository);
     const isAsked = request !== undefined && request !== tried;
-    return Math.max(0, (isAsked ? busyUntil : nextAt) - this.#now());
+    const askedAt = Math.min(nextAt, requestedUntil - (requestBurst - 1) * requestGapMs);
+    return Math.max(0, (isAsked ? Math.max(busyUntil, askedAt) : nextAt) - this.#now());
   }
 
   /**
    * Records a success. `nextMs`: when to continue, if before the next interval. `gapMs`: minimum time to wait, also
    * for a request.
    */
-  succeeded({ uid, intervalMs }: Polled, request: string | undefined, nextMs: number = intervalMs, gapMs = 0): void {
+  succeeded(repository: Polled, request: string | undefined, nextMs = repository.intervalMs, gapMs = 0): void {
+    const { uid, intervalMs } = repository;
     this.#entries.set(uid, {
       nextAt: this.#now() + Math.max(nextMs, gapMs),
       intervalMs,
       failures: 0,
       tried: request,
       busyUntil: this.#now() + gapMs,
+      requestedUntil: this.#requestedUntil(repository, request),
     });
   }
 
@@ -66,7 +77,15 @@ export class SyncSchedule {
       failures: failures + 1,
       tried: request,
       busyUntil: this.#now() + (retryAfterMs ?? 0),
+      requestedUntil: this.#requestedUntil(repository, request),
     });
+  }
+
+  /** Counts a sync as a requested one if its request is not the one that was attempted last. */
+  #requestedUntil(repository: Polled, request: string | undefined): number {
+    const { tried, requestedUntil } = this.#entry(repository);
+    if (request === undefined || request === tried) return requestedUntil;
+    return Math.max(this.#now(), requestedUntil) + requestGapMs;
   }
 
   forget(uid: string): void {
@@ -79,7 +98,7 @@ export class SyncSchedule {
     const nextAt = known
       ? Math.min(known.nextAt, this.#now() + intervalMs)
       : Math.max(this.#now() + intervalMs * shareOf(uid), createdAt.getTime() + intervalMs);
-    const entry = { failures: 0, tried: undefined, busyUntil: 0, ...known, nextAt, intervalMs };
+    const entry = { failures: 0, tried: undefined, busyUntil: 0, requestedUntil: 0, ...known, nextAt, intervalMs };
     this.#entries.set(uid, entry);
     return entry;
   }
