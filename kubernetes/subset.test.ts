@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from '../test/properties.ts';
 import { hashOf, isSubset } from './subset.ts';
@@ -56,4 +57,28 @@ test('hashes values independently of the order of keys and of undefined', () => 
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }));
   expect(hashOf([1, 2])).not.toBe(hashOf([2, 1]));
   expect(hashOf({})).not.toBe(hashOf([]));
+});
+
+test('hashes as former versions did, because hashes are stored and name objects', () => {
+  expect(hashOf({ b: [1, undefined, { d: null, c: 'ä"' }], a: new Date(0), e: undefined })).toBe(
+    '3c6988ce85f69dd4b5e2db1a5e829e68',
+  );
+  const isRecord = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const former = (value: unknown) => {
+    const sorted = (_key: string, nested: unknown) =>
+      isRecord(nested)
+        ? Object.fromEntries(Object.entries(nested as object).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : (nested as unknown);
+    return createHash('sha256').update(JSON.stringify({ value }, sorted)).digest('hex').slice(0, 32);
+  };
+  const keys = fc.oneof(
+    fc.string(),
+    fc.nat().map(String),
+    fc.constantFrom('4294967294', '4294967295', '-1', '01', '__proto__'),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(keys, fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue()))), (value) => {
+      expect(hashOf(value)).toBe(former(value));
+    }),
+  );
 });

@@ -24,6 +24,7 @@ const environment: Environment = {
 };
 
 let writes: string[];
+let finds: number;
 /** The names of the restored parts in the order of their reports. */
 let restored: string[];
 /** The isolation objects by kind and key, as the watches report them. */
@@ -48,6 +49,7 @@ let isBindingTaken: boolean;
 
 beforeEach(() => {
   writes = [];
+  finds = 0;
   restored = [];
   states = new Map();
   revision = 0;
@@ -64,7 +66,10 @@ beforeEach(() => {
 
 function contents(): EnvironmentNamespace {
   const client = {
-    find: () => Promise.resolve(there),
+    find: () => {
+      finds += 1;
+      return Promise.resolve(there);
+    },
     get: () => Promise.resolve(there),
     create: (_type: unknown, object: Namespace) => {
       if (there) return Promise.reject(new ApiError('POST', 409, 'AlreadyExists', 'it is there'));
@@ -133,6 +138,7 @@ function isolation(): IsolationStates {
   });
 }
 
+const present = () => scopeOf({ ...structuredClone(environment), status: { namespaceUID: 'ns-1' } }, () => new Date());
 const scope = () => scopeOf(structuredClone(environment), () => new Date());
 const own = (): Namespace => environmentNamespaceObject('env-shop-main--acme', scope().labels, 'u1');
 
@@ -166,7 +172,7 @@ describe.each([
 
   test.each(theirs)('%s is not deleted with the environment', async (_whose, namespace) => {
     there = namespace;
-    expect(await contents().remove(scope())).toBe(true);
+    expect(await contents().remove(present())).toBe(true);
     expect(writes).toEqual([]);
   });
 
@@ -178,9 +184,23 @@ describe.each([
       ...['apply LimitRange', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply Secret'],
       'apply ResourceQuota',
     ]);
-    expect(await contents().remove(scope())).toBe(false);
+    expect(await contents().remove(present())).toBe(false);
     expect(writes.at(-1)).toBe('delete env-shop-main--acme ns-1');
   });
+});
+
+test.each<[string, Environment, number]>([
+  ['not looked for if the status records none', environment, 0],
+  ['looked for if the status records it', { ...environment, status: { namespaceUID: 'ns-1' } }, 1],
+  [
+    'looked for when the Environment is deleted',
+    { ...environment, metadata: { ...environment.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    1,
+  ],
+])('a namespace that the informer does not hold is %s', async (_what, object, found) => {
+  isWatched = false;
+  expect(await contents().remove(scopeOf(structuredClone(object), () => new Date()))).toBe(true);
+  expect(finds).toBe(found);
 });
 
 test('creates a missing namespace with the UID in a label and an annotation', async () => {

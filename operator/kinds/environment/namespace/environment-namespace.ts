@@ -133,9 +133,14 @@ export class EnvironmentNamespace {
     this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
   }
 
-  /** Deletes the namespace. Returns true once it is gone. */
+  /**
+   * Deletes the namespace. Returns true once it is gone. One that the watch does not report, as it has lost its labels, is
+   * looked for before the Environment ends or if the status records it: not at each start for every empty one.
+   */
   async remove(scope: EnvironmentScope): Promise<boolean> {
-    const namespace = this.#namespaces.get(scope.namespace) ?? (await this.#find(scope));
+    const isLast = scope.environment.metadata.deletionTimestamp !== undefined;
+    const watched = this.#namespaces.get(scope.namespace);
+    const namespace = watched ?? (scope.isPresent || isLast ? await this.#find(scope) : undefined);
     if (!namespace || !isOwn(namespace, scope)) return true;
     await deleteObject(this.#client, Namespace, namespace);
     return false;
