@@ -250,11 +250,13 @@ function chartValues(
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    operator: { replicas },
+    // Two cores have no room for the chart's requests beside a hundred pods of tests; their proportion to builders is larger.
+    operator: { replicas, resources: { requests: { cpu: '100m' } } },
     api: {
       // The second replica starts with the tester: the sample does not need it.
       ...(testerImage === undefined && { replicas: 1 }),
       url: API_URL,
+      resources: { requests: { cpu: '50m' } },
       registration: { mode: 'open', provesAddress: true },
       administrators: ['root@localhost'],
       loginsPerMinute: 600,
@@ -312,6 +314,6 @@ function chartValues(
       ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
       ...(insecureRegistries.length > 0 && { insecureRegistries }),
     },
-    redis: { image: IMAGES.redis },
+    redis: { image: IMAGES.redis, resources: { requests: { cpu: '20m' } } },
   };
 }
