@@ -6,6 +6,7 @@ import { benchApplications } from './applications.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchCli } from './cli.ts';
+import { benchDeletion } from './deletion.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLogs } from './logs.ts';
 import { benchManyGroups } from './many-groups.ts';
@@ -30,6 +31,7 @@ const all = new Map([
   ['builds', benchBuilds],
   ['built-commit', benchBuiltCommit],
   ['cli', benchCli],
+  ['deletion', benchDeletion(100)],
   ['growth', benchGrowth],
   ['logs', benchLogs],
   ['many-groups', benchManyGroups],
@@ -44,6 +46,7 @@ const all = new Map([
   ['webhooks', benchWebhooks],
 ]);
 const sized = new Map([
+  ['deletion', benchDeletion],
   ['reads', benchReads],
   ['scale', (environments: number) => benchScale(environments, values)],
   ['sleeping', benchSleeping],

@@ -42,6 +42,14 @@ export const PERFORMANCE: MeasurementsPage = {
       rows: 'figures',
     },
     {
+      title: 'Many environments deleted at once',
+      text:
+        'Environments as above are deleted until their namespaces are gone, beside namespaces with the same objects, as by ' +
+        '`kubectl delete namespace`.',
+      parts: { deletion: '100', 'deletion-1000': '1,000' },
+      rows: 'figures',
+    },
+    {
       title: 'Many groups at once',
       text:
         '19 groups of different accounts spawn, follow logs, rebuild, delete and read, beside one that does everything ' +

@@ -11,7 +11,7 @@ import { withBench } from './with-bench.ts';
 const groupCount = 4;
 
 /** Becomes ready immediately and runs nothing: an environment with all objects except pods. */
-const compose = `services:
+export const TWO_SERVICES = `services:
   web:
     image: busybox:1
     scale: 0
@@ -25,7 +25,7 @@ const compose = `services:
 `;
 
 /**
- * Like `compose`, but without work for the Ingress controller and kube-proxy, which process all of their objects at
+ * Like `TWO_SERVICES`, but without work for the Ingress controller and kube-proxy, which process all of their objects at
  * each change.
  */
 const withoutPorts = `services:
@@ -50,7 +50,7 @@ export function benchScale(environments: number, { keep = false, small = false }
       const groups = await addBenchGroups(harness, sizes);
       await progress.step(`${groupCount} groups, a commit for each of ${environments} branches`, async () => {
         for (const group of groups)
-          await pushCommits(group.origin, group.branches, 'compose.yaml', small ? withoutPorts : compose);
+          await pushCommits(group.origin, group.branches, 'compose.yaml', small ? withoutPorts : TWO_SERVICES);
         for (const group of groups) await addRepository(cluster.client, group);
       });
       const label = `${environments.toLocaleString('en')} ${small ? 'small ' : ''}environments`;
