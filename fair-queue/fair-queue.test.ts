@@ -55,6 +55,39 @@ describe('takes', () => {
   });
 });
 
+describe('items that give way', () => {
+  const laterAnd = (later: string, others: string) => {
+    const queue = new FairQueue<Item>();
+    for (const id of later.split(' ')) queue.push(item(id), item(id), { isLater: true });
+    for (const id of others.split(' ').filter(Boolean)) queue.push(item(id), item(id));
+    return queue;
+  };
+
+  test.each<[string, string, string, string]>([
+    ['are taken after others of their flow', 'a1 a2', 'a3 a4', 'a3 a4 a1 a2'],
+    ['keep their order', 'a1 a2 a3', '', 'a1 a2 a3'],
+    ['are taken after three others each, however many there are', 'a1 a2', 'a3 a4 a5 a6 a7', 'a3 a4 a5 a1 a6 a7 a2'],
+    ['do not give way to other flows', 'a1 a2', 'b3 b4', 'a1 b3 a2 b4'],
+  ])('%s', (_name, later, others, expected) => {
+    expect(takeAll(laterAnd(later, others))).toBe(expected);
+    expect(
+      laterAnd(later, others)
+        .order()
+        .map(({ id }) => id),
+    ).toEqual(expected.split(' '));
+  });
+
+  test('can be removed', () => {
+    const queue = new FairQueue<Item>();
+    const [first, second] = [item('a1'), item('a2')];
+    for (const one of [first, second]) queue.push(one, one, { isLater: true });
+    queue.remove(first, first);
+    expect(queue.size).toBe(1);
+    expect(takeAll(queue)).toBe('a2');
+    expect(queue.size).toBe(0);
+  });
+});
+
 describe('a tenant whose single item arrives after all items of another one', () => {
   /** Each item takes a second. Returns after how many seconds the victim's item starts. */
   function waitOfVictim(limits: FlowLimits, others: readonly Item[]): number {

@@ -27,6 +27,10 @@ class Level<T> {
   readonly children = new Map<string, Level<T>>();
   /** Waiting items; only hosts have any. */
   items: T[] = [];
+  /** Waiting items that give way to `items`. */
+  later = new Set<T>();
+  /** Number of items taken since the last one of `later`. */
+  taken = 0;
   waiting = 0;
   executing = 0;
 
@@ -48,6 +52,18 @@ class Level<T> {
     yield* busy.sort(([, a], [, b]) => a.executing - b.executing);
   }
 
+  /** Returns the next item of a host. */
+  next(): T | undefined {
+    const [later] = this.later;
+    if (later !== undefined && (this.items.length === 0 || this.taken >= beforeLater)) {
+      this.taken = 0;
+      this.later.delete(later);
+      return later;
+    }
+    this.taken += 1;
+    return this.items.shift();
+  }
+
   stopExecuting(): void {
     this.executing = 0;
     for (const [name, child] of this.children) {
@@ -60,11 +76,16 @@ class Level<T> {
     const copy = new Level<T>();
     for (const [name, child] of this.children) copy.children.set(name, child.copy());
     copy.items = [...this.items];
+    copy.later = new Set(this.later);
+    copy.taken = this.taken;
     copy.waiting = this.waiting;
     copy.executing = this.executing;
     return copy;
   }
 }
+
+/** Number of items of a flow before one of those that give way, so that these are delayed but never forgotten. */
+const beforeLater = 3;
 
 /** Depth of hosts below the root: its children are tenants, then groups, then hosts. */
 const hostDepth = 2;
@@ -72,7 +93,8 @@ const hostDepth = 2;
 /**
  * Takes waiting items with max-min fairness over tenants, then over the groups of a tenant, then over the hosts of a
  * group. The one with the fewest items in execution is next; if several have the same number, the one that was served
- * longest ago. Items of one flow keep their order. A flow at one of its limits is skipped.
+ * longest ago. Items of one flow keep their order, except that those pushed with `isLater` give way to three others each. A
+ * flow at one of its limits is skipped.
  */
 export class FairQueue<T extends object | string> {
   readonly #limits: Required<FlowLimits>;
@@ -93,10 +115,11 @@ export class FairQueue<T extends object | string> {
     return this.#root.executing;
   }
 
-  push(flow: Flow, item: T): void {
+  push(flow: Flow, item: T, { isLater = false } = {}): void {
     const path = this.#path(flow);
     for (const level of path) level.waiting += 1;
-    path.at(-1)?.items.push(item);
+    if (isLater) path.at(-1)?.later.add(item);
+    else path.at(-1)?.items.push(item);
   }
 
   /**
@@ -119,12 +142,11 @@ export class FairQueue<T extends object | string> {
   /** Removes a waiting item. */
   remove(flow: Flow, item: T): void {
     const path = this.#path(flow);
-    const items = path.at(-1)?.items ?? [];
-    const index = items.indexOf(item);
-    if (index >= 0) {
-      items.splice(index, 1);
-      for (const level of path) level.waiting -= 1;
-    }
+    const { items = [], later } = path.at(-1) ?? {};
+    const wasLater = later?.delete(item) ?? false;
+    const index = wasLater ? -1 : items.indexOf(item);
+    if (index >= 0) items.splice(index, 1);
+    if (wasLater || index >= 0) for (const level of path) level.waiting -= 1;
     this.#prune(flow);
   }
 
@@ -149,7 +171,7 @@ export class FairQueue<T extends object | string> {
   #takeBelow(parent: Level<T>, depth: number): T | undefined {
     for (const [name, level] of parent.neediestFirst()) {
       if (!this.#canExecute(name, level, depth)) continue;
-      const item = depth === hostDepth ? level.items.shift() : this.#takeBelow(level, depth + 1);
+      const item = depth === hostDepth ? level.next() : this.#takeBelow(level, depth + 1);
       if (item === undefined) continue;
       if (depth === hostDepth) change(this.#executingAtHost, name, 1);
       level.waiting -= 1;

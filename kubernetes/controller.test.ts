@@ -247,6 +247,17 @@ describe('workers', () => {
     await controller.stop();
   });
 
+  test('take what is urgent first of what was queued before they started, and new keys before the rest', async () => {
+    const { controller, calls } = setUp(() => Promise.resolve(), { isUrgent: (key) => key === 'c' });
+    for (const key of ['a', 'b', 'c']) controller.enqueue(key);
+    const start = controller.start();
+    await start;
+    controller.enqueue('d');
+    await settle();
+    expect(calls).toEqual(['c', 'd', 'a', 'b']);
+    await controller.stop();
+  });
+
   test('reconcile after enqueueAfter at the earlier of two times', async () => {
     const { controller, clock, calls } = setUp(() => Promise.resolve());
     await controller.start();

@@ -44,6 +44,11 @@ export interface ControllerOptions {
    * groups must not wait for each other at a host, include the group in the host's name.
    */
   flowOf?: (key: string) => Flow;
+  /**
+   * Returns whether a key that was added before the workers start waits for something. The others, which are only checked,
+   * give way to it and to what changes from then on, as in controller-runtime's priority queue. By default none waits.
+   */
+  isUrgent?: ((key: string) => boolean) | undefined;
   /** Timeout of a reconcile, after which its signal is aborted. Default 2 minutes. */
   reconcileTimeoutMs?: number;
   /** Maximum backoff after failures. Default 1000 s. */
@@ -69,6 +74,7 @@ export class Controller {
   readonly #aborting = new AbortController();
   #running: Promise<void> | undefined;
   #active = 0;
+  #hasStarted = false;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
@@ -86,7 +92,7 @@ export class Controller {
 
   /** Adds the key to the queue; for informer handlers. */
   enqueue(key: string): void {
-    this.#queue.add(key);
+    this.#queue.add(key, { isLater: !this.#hasStarted });
   }
 
   /** Adds the key to the queue in `ms`; of several calls the earliest time counts. */
@@ -96,11 +102,13 @@ export class Controller {
 
   /** Starts the workers once the informers have synced; resolves when they run, or stop() was called. */
   async start(): Promise<void> {
-    const { informers = [], workers = 1 } = this.#options;
+    const { informers = [], workers = 1, isUrgent = () => false } = this.#options;
     const { signal } = this.#stopping;
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([Promise.all(informers.map((informer) => informer.whenSynced())), stopped]);
     if (signal.aborted) return;
+    this.#hasStarted = true;
+    for (const key of this.#queue.laterKeys) if (isUrgent(key)) this.#queue.add(key);
     this.#options.metrics?.workers(0, workers);
     this.#logger.debug({ workers }, 'controller started');
     this.#running = Promise.all(Array.from({ length: workers }, () => this.#work())).then(() => undefined);

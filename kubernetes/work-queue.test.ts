@@ -27,6 +27,21 @@ describe('queue', () => {
     expect(queue.length).toBe(0);
   });
 
+  test('returns keys that give way after others, until they are added as others are', async () => {
+    const queue = new WorkQueue();
+    for (const key of ['a', 'b', 'c']) queue.add(key, { isLater: true });
+    queue.add('d');
+    queue.add('c');
+    queue.add('d', { isLater: true });
+    expect(queue.length).toBe(4);
+    expect(queue.laterKeys).toEqual(['a', 'b']);
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['d', 'c', 'a']);
+    queue.add('a');
+    queue.done('a');
+    expect([await queue.get(), await queue.get()]).toEqual(['a', 'b']);
+    expect(queue.length).toBe(0);
+  });
+
   test('resolves waiting gets in order with added keys', async () => {
     const queue = new WorkQueue();
     const gets = [queue.get(), queue.get()];

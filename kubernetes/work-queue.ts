@@ -53,6 +53,8 @@ export class WorkQueue {
   readonly #flowOf: (key: string) => Flow;
   /** Keys ready to be returned; all are dirty and none is processing. */
   readonly #queue: FairQueue<Entry>;
+  /** Waiting keys that give way to others. */
+  readonly #later = new Map<string, Entry>();
   /** Keys that need to be processed. */
   readonly #dirty = new Set<string>();
   /** Keys that were returned and are not done. */
@@ -88,11 +90,21 @@ export class WorkQueue {
     return this.#shuttingDown;
   }
 
-  add(key: string): void {
-    if (this.#shuttingDown || this.#dirty.has(key)) return;
+  /** Adds the key. With `isLater` it gives way to other keys of its flow, until it is added without. */
+  add(key: string, { isLater = false } = {}): void {
+    if (this.#shuttingDown) return;
+    if (this.#dirty.has(key)) {
+      if (!isLater) this.#advance(key);
+      return;
+    }
     this.#metrics?.added();
     this.#dirty.add(key);
-    if (!this.#processing.has(key)) this.#push(key);
+    if (!this.#processing.has(key)) this.#push(key, isLater);
+  }
+
+  /** Waiting keys that give way to others. */
+  get laterKeys(): string[] {
+    return [...this.#later.keys()];
   }
 
   /** Adds the key in `ms`; of several calls for one key the earliest time counts. */
@@ -187,9 +199,20 @@ export class WorkQueue {
     this.#cancelSweep = undefined;
   }
 
-  #push(key: string): void {
+  /** Lets a key that gives way wait like others. */
+  #advance(key: string): void {
+    const entry = this.#later.get(key);
+    if (!entry) return;
+    this.#later.delete(key);
+    this.#queue.remove(entry.flow, entry);
+    this.#queue.push(entry.flow, entry);
+  }
+
+  #push(key: string, isLater = false): void {
     const flow = this.#flowOf(key);
-    this.#queue.push(flow, { key, flow, since: this.#clock.now() });
+    const entry = { key, flow, since: this.#clock.now() };
+    if (isLater) this.#later.set(key, entry);
+    this.#queue.push(flow, entry, { isLater });
     const waiting = this.#queue.size;
     this.#serve();
     if (this.#queue.size === waiting) this.#metrics?.depth(waiting);
@@ -209,6 +232,7 @@ export class WorkQueue {
   #handOut(entry: Entry): void {
     const now = this.#clock.now();
     this.#dirty.delete(entry.key);
+    this.#later.delete(entry.key);
     this.#processing.set(entry.key, { ...entry, since: now });
     this.#metrics?.waited((now - entry.since) / 1000);
     this.#metrics?.depth(this.#queue.size);

@@ -13,12 +13,14 @@ export interface ControllerOptions {
   workers: number;
   /** Returns the flow of a key, for reconciles that can wait for a Git host: no tenant must block others. */
   flowOf?: (key: string) => Flow;
+  /** Returns whether a key waits for something when the operator starts; others are then reconciled later. */
+  isUrgent?: (key: string) => boolean;
 }
 
 /** Creates a controller that starts when all caches are synced. */
 export function createController(
   { caches, logger, metrics }: Pick<OperatorContext, 'caches' | 'logger' | 'metrics'>,
-  { name, reconciler, workers, flowOf }: ControllerOptions,
+  { name, reconciler, workers, flowOf, isUrgent }: ControllerOptions,
 ): Controller {
   return new Controller({
     name,
@@ -26,6 +28,7 @@ export function createController(
     informers: Object.values(caches),
     workers,
     ...(flowOf && { flowOf }),
+    isUrgent,
     maxDelayMs: maxBackoffMs,
     logger,
     logFields: (key) => requestFields(caches, name, key),

@@ -1,7 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BuildLogRetention } from '../../build-logs/retention.ts';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
+import { findCondition } from '../../crds/conditions.ts';
+import type { Environment } from '../../crds/environment.ts';
 import { groupNamespace, groupOfNamespace } from '../../crds/ids.ts';
+import { pendingRequests } from '../../crds/requests.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
 import type { Informer } from '../../kubernetes/informer.ts';
 import { keyOf, type KubernetesObject } from '../../kubernetes/resource-type.ts';
@@ -43,13 +46,28 @@ export function environmentController(
   const queues = createBuildQueues(caches.jobs, config.builder, flows, enqueue, now);
   const reconciler = createEnvironmentReconciler(context, { logs, builders, queues, reusables, enqueue });
   const flowOf = (key: string) => flows.ofEnvironment(key);
-  const controller = createController(context, { name: 'environment', reconciler, workers: config.workers, flowOf });
+  const isUrgent = (key: string) => isInTransition(caches.environments.get(key));
+  const { workers } = config;
+  const controller = createController(context, { name: 'environment', reconciler, workers, flowOf, isUrgent });
   watchForEnvironments(caches, controller);
   // Each environment's namespace has a Secret with registry credentials.
   access.watch(() => {
     for (const environment of caches.environments.list()) controller.enqueue(keyOf(environment));
   });
   return { controller, logs, retention };
+}
+
+/** Returns whether somebody waits for an Environment: it is not ready, or has changed since its last reconcile. */
+export function isInTransition(environment: Environment | undefined): boolean {
+  if (!environment) return true;
+  const { metadata, status } = environment;
+  return (
+    status?.observedGeneration !== metadata.generation ||
+    metadata.deletionTimestamp !== undefined ||
+    findCondition(status?.conditions, 'Reconciling')?.status === 'True' ||
+    status?.build?.result === 'running' ||
+    pendingRequests(metadata.annotations, status?.handledRequests).length > 0
+  );
 }
 
 /** Requeues an Environment when it, its Repository, its Group or an object in its namespace changes. */

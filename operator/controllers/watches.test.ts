@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Environment } from '../../crds/environment.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { OperatorCaches } from './caches.ts';
-import { watchForEnvironments } from './environment.ts';
+import { isInTransition, watchForEnvironments } from './environment.ts';
 import { watchForGroups } from './group.ts';
 import { watchForRepositories } from './repository.ts';
 import { isStatusOnly } from '../shared/watch-filters.ts';
@@ -177,5 +178,42 @@ describe('objects that wait for their namespace to belong to a Group are requeue
     ['not by another one', woken('namespaces', object({ name: 'env-x' })), []],
   ])('%s', (_what, keys, expected) => {
     expect(keys).toEqual(expected);
+  });
+});
+
+describe('an environment that somebody waits for when the operator starts', () => {
+  const settled: Environment = {
+    apiVersion: 'coppice.dev/v1alpha1',
+    kind: 'Environment',
+    metadata: { name: 'shop-main', namespace: 'group-acme', generation: 2 },
+    spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' }, active: true, buildOnCreate: true },
+    status: { observedGeneration: 2 },
+  };
+  const reconciling = { type: 'Reconciling', status: 'True', reason: 'Queued', message: '' } as const;
+  const at = '2026-01-01T00:00:00Z';
+  const annotations = { 'coppice.dev/request-build': `${at}/1` };
+  test.each<[string, Environment | undefined, boolean]>([
+    ['settled', settled, false],
+    ['changed', { ...settled, metadata: { ...settled.metadata, generation: 3 } }, true],
+    ['without a status', { ...settled, status: {} }, true],
+    ['being deleted', { ...settled, metadata: { ...settled.metadata, deletionTimestamp: at } }, true],
+    ['with a request', { ...settled, metadata: { ...settled.metadata, annotations } }, true],
+    [
+      'with a handled request',
+      {
+        ...settled,
+        metadata: { ...settled.metadata, annotations },
+        status: { observedGeneration: 2, handledRequests: { build: `${at}/1` } },
+      },
+      false,
+    ],
+    [
+      'reconciling',
+      { ...settled, status: { observedGeneration: 2, conditions: [{ ...reconciling, lastTransitionTime: at }] } },
+      true,
+    ],
+    ['gone', undefined, true],
+  ])('%s', (_what, environment, expected) => {
+    expect(isInTransition(environment)).toBe(expected);
   });
 });

@@ -50,6 +50,9 @@ export async function benchHeld(bench: Bench, targets: readonly Target[], label:
   const restarted = await bench.progress.step("the operator's restart", () =>
     benchRestart(bench.cluster, targets.length),
   );
+  const changedSeconds = await bench.progress.step('a change while the operator starts', () =>
+    benchChangeWhileStarting(bench, targets),
+  );
   const cachedSeconds = await bench.progress.step('the same caches filled', () => fillCaches(bench.cluster.client));
   const apiSeconds = await bench.progress.step("an api replica's restart", () => benchApiRestart(bench.cluster));
   const figure = (name: string, unit: string, samples: number[], more: Partial<Figure> = {}): Figure => ({
@@ -70,6 +73,7 @@ export async function benchHeld(bench: Bench, targets: readonly Target[], label:
     figure('operator restarted → all reconciled', 's', [restarted.seconds], {
       baseline: { name: 'filling the same caches alone', samples: [cachedSeconds] },
     }),
+    figure('one change once the former operator has ended → in the status', 's', [changedSeconds]),
     figure('writes of these reconciles, without pods and Events', '', [restarted.writes], { target: '0' }),
     figure('API replica restarted → ready', 's', [apiSeconds]),
   ];
@@ -162,6 +166,27 @@ async function benchChanges({ cluster, watch }: Bench, targets: readonly Target[
     ]);
   }
   return { seen, status };
+}
+
+/**
+ * Changes an environment when the former operator has ended, so that the next one finds the change among all others that
+ * it reconciles at its start; returns the seconds until the status has the change.
+ */
+async function benchChangeWhileStarting({ cluster, watch }: Bench, targets: readonly Target[]): Promise<number> {
+  const target = targets[Math.floor(targets.length / 2)];
+  if (!target) throw new Error('there is nothing to change');
+  const [former = ''] = await cluster.pods('coppice-operator');
+  await cluster.endPod(former);
+  await waitFor('the former operator to end', 60, async () => ((await cluster.hasPod(former)) ? undefined : true));
+  const displayName = 'changed while the operator starts';
+  const start = performance.now();
+  await cluster.client.patch(ENVIRONMENT, environmentAt(target), { spec: { displayName } });
+  const isAnswered = (one: Environment | undefined) =>
+    one?.spec.displayName === displayName && one.status?.observedGeneration === one.metadata.generation;
+  await watch.until(target, isAnswered, 600);
+  const seconds = (performance.now() - start) / 1000;
+  await settled(cluster);
+  return seconds;
 }
 
 /** Measures from the new process's start until it has reconciled every environment and its queues are empty. */

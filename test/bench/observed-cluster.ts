@@ -98,6 +98,11 @@ export class ObservedCluster {
     }));
   }
 
+  /** Returns whether a pod exists, terminating or not. */
+  async hasPod(name: string): Promise<boolean> {
+    return (await this.client.find(Pod, { namespace: systemNamespace, name })) !== undefined;
+  }
+
   /** Deletes a pod; its Deployment creates another one. */
   async endPod(name: string): Promise<void> {
     await this.client.delete(Pod, { namespace: systemNamespace, name });
