@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from '../../../../test/properties.ts';
-import { LABELS } from '../../../../crds/labels.ts';
+import { environmentNamespace } from '../../../../crds/environment-address.ts';
+import { LABELS, MANAGED_BY } from '../../../../crds/labels.ts';
 import type { Namespace } from '../../../../kubernetes/resource-type.ts';
 import { EnvironmentQuota } from './environment-quota.ts';
 import { Simulation } from '../testing/simulation.ts';
@@ -8,20 +9,28 @@ import { Simulation } from '../testing/simulation.ts';
 const id = (name: string) => ({ group: 'acme', name });
 
 function namespaceOf(name: string): Namespace {
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [LABELS.environment]: name } } };
+  const labels = { [LABELS.managedBy]: MANAGED_BY, [LABELS.group]: 'acme', [LABELS.environment]: name };
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: environmentNamespace(id(name)), labels } };
 }
 
 /** Returns the quota of a group with the namespaces `there`. `own`: the Group's own limit. */
 function quotaOf(there: string[], maxPerGroup: number, own?: number) {
   const woken: string[] = [];
+  let counts = 0;
   const spec = { ...(own !== undefined && { maxActiveEnvironments: own }) };
   const environmentQuota = new EnvironmentQuota({
     groups: { get: () => ({ spec }) as never },
-    namespaces: { byIndex: () => there.map(namespaceOf) },
+    namespaces: {
+      byIndex: () => {
+        counts += 1;
+        return there.map(namespaceOf);
+      },
+      get: (key) => there.map(namespaceOf).find(({ metadata }) => metadata.name === key),
+    },
     maxPerGroup,
     enqueue: (key) => woken.push(key),
   });
-  return { environmentQuota, woken };
+  return { environmentQuota, woken, counts: () => counts };
 }
 
 const words = 'the group acme has reached its limit of 1 active environments';
@@ -51,6 +60,16 @@ test('counts a reservation before its namespace exists, and no longer after its 
   environmentQuota.take(id('b'));
   environmentQuota.requeueWaiting('acme');
   expect(woken).toHaveLength(1);
+});
+
+test('counts no namespaces for an environment that has one, and holds its slot', () => {
+  const { environmentQuota, woken, counts } = quotaOf(['a', 'b'], 2);
+  environmentQuota.take(id('a'));
+  environmentQuota.take(id('b'));
+  expect(counts()).toBe(0);
+  expect(() => environmentQuota.take(id('c'))).toThrow('limit of 2 active environments');
+  expect(counts()).toBe(1);
+  expect(woken).toEqual([]);
 });
 
 test('requeues nobody while there is no room', () => {

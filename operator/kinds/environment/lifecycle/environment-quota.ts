@@ -1,6 +1,8 @@
 import type { Group } from '../../../../crds/group.ts';
+import { environmentNamespace } from '../../../../crds/environment-address.ts';
 import { groupNamespace, type ResourceId } from '../../../../crds/ids.ts';
 import { LABELS } from '../../../../crds/labels.ts';
+import { isMadeByCoppice } from '../../../../crds/ownership.ts';
 import type { Informer } from '../../../../kubernetes/informer.ts';
 import { objectKey, type Namespace } from '../../../../kubernetes/resource-type.ts';
 import { Stalled } from '../../../shared/errors.ts';
@@ -8,7 +10,7 @@ import { Stalled } from '../../../shared/errors.ts';
 export interface EnvironmentQuotaOptions {
   groups: Pick<Informer<Group>, 'get'>;
   /** Its index `environments` lists the namespaces of a group's environments. */
-  namespaces: Pick<Informer<Namespace>, 'byIndex'>;
+  namespaces: Pick<Informer<Namespace>, 'byIndex' | 'get'>;
   /** The limit of groups that set none. */
   maxPerGroup: number;
   /** Requeues the Environment of this key. */
@@ -36,16 +38,8 @@ export class EnvironmentQuota {
   take({ group, name }: ResourceId): void {
     const holders = entry(this.#holders, group);
     if (holders.has(name)) return;
-    const taken = this.#taken(group);
-    const max = this.#max(group);
-    if (!taken.has(name) && taken.size >= max) {
-      entry(this.#waiting, group).add(name);
-      throw new Stalled(
-        'TooManyEnvironments',
-        `the group ${group} has reached its limit of ${max} active environments. ` +
-          'Delete the contents of one, or ask an administrator to raise the limit',
-      );
-    }
+    // Not counted for each environment that has contents: at a start that would be all of the group, for all of them.
+    if (!this.#hasNamespace({ group, name })) this.#requireSlot({ group, name });
     holders.add(name);
     remove(this.#waiting, group, name);
   }
@@ -62,6 +56,26 @@ export class EnvironmentQuota {
     const waiting = this.#waiting.get(group);
     if (!waiting?.size || this.#taken(group).size >= this.#max(group)) return;
     for (const name of waiting) this.#options.enqueue(objectKey(groupNamespace(group), name));
+  }
+
+  #requireSlot({ group, name }: ResourceId): void {
+    const taken = this.#taken(group);
+    const max = this.#max(group);
+    if (taken.has(name) || taken.size < max) return;
+    entry(this.#waiting, group).add(name);
+    throw new Stalled(
+      'TooManyEnvironments',
+      `the group ${group} has reached its limit of ${max} active environments. ` +
+        'Delete the contents of one, or ask an administrator to raise the limit',
+    );
+  }
+
+  /** Returns whether the environment's namespace counts already. */
+  #hasNamespace({ group, name }: ResourceId): boolean {
+    const namespace = this.#options.namespaces.get(environmentNamespace({ group, name }));
+    if (!namespace || !isMadeByCoppice(namespace)) return false;
+    const { labels = {} } = namespace.metadata;
+    return labels[LABELS.group] === group && labels[LABELS.environment] === name;
   }
 
   #max(group: string): number {

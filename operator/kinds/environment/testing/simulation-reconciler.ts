@@ -130,7 +130,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
 function quotaOf(simulation: SimulatedWorld): EnvironmentQuota {
   return new EnvironmentQuota({
     groups: { get: () => ({ spec: { maxActiveEnvironments: simulation.maxActiveEnvironments } }) as never },
-    namespaces: { byIndex: () => simulation.namespaces.cache.all() },
+    namespaces: { byIndex: () => simulation.namespaces.cache.all(), get: simulation.namespaces.cache.get },
     maxPerGroup: 0,
     enqueue: (key) => simulation.wake(key),
   });
