@@ -157,14 +157,15 @@ async function followed(id: string): Promise<BuildLogMessage[]> {
 function watchTicks(): () => Promise<{ seqs: number[]; ticks: number[] }> {
   const messages: BuildLogMessage[] = [];
   const stopped = new AbortController();
+  const isStopped = () => stopped.signal.aborted;
   const watch = async () => {
-    while (!stopped.signal.aborted) {
+    while (!isStopped()) {
       const from = messages.at(-1)?.seq;
       const range: Record<string, string> = from === undefined ? { tail: '1' } : { from: String(from) };
       try {
         for await (const message of harness.client.serviceLog(environments.ticking, 'clock', range)) {
           messages.push(message);
-          if (stopped.signal.aborted) break;
+          if (isStopped()) break;
         }
       } catch (error) {
         // As in `followed`.
