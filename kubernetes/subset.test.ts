@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import fc from '../test/properties.ts';
-import { hashOf, isSubset } from './subset.ts';
+import { hashOf, isSubset, project } from './subset.ts';
 
 const owner = (uid: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid });
 
@@ -68,7 +68,7 @@ test('hashes as former versions did, because hashes are stored and name objects'
     const sorted = (_key: string, nested: unknown) =>
       isRecord(nested)
         ? Object.fromEntries(Object.entries(nested as object).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : (nested as unknown);
+        : nested;
     return createHash('sha256').update(JSON.stringify({ value }, sorted)).digest('hex').slice(0, 32);
   };
   const keys = fc.oneof(
@@ -79,6 +79,27 @@ test('hashes as former versions did, because hashes are stored and name objects'
   fc.assert(
     fc.property(fc.dictionary(keys, fc.oneof(fc.jsonValue(), fc.dictionary(keys, fc.jsonValue()))), (value) => {
       expect(hashOf(value)).toBe(former(value));
+    }),
+  );
+});
+
+test('compares subsets as their projection does', () => {
+  const keys = fc.constantFrom('a', 'b', 'metadata', 'finalizers', 'ownerReferences');
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom(null, 0, 1, 'x', '', true),
+      fc.array(tie('value'), { maxLength: 2 }),
+      fc.dictionary(keys, fc.oneof(fc.constant(undefined), tie('value')), { maxKeys: 3 }),
+    ),
+  }));
+  const isEqual = (one: unknown, other: unknown) => hashOf(one) === hashOf(other);
+  fc.assert(
+    fc.property(value, value, (desired, other) => {
+      const stored: unknown = JSON.parse(JSON.stringify(other));
+      expect(isSubset(desired, stored)).toBe(isEqual(project(desired, stored), desired));
+      const own: unknown = JSON.parse(JSON.stringify(desired));
+      expect(isSubset(desired, own)).toBe(true);
     }),
   );
 });

@@ -42,7 +42,32 @@ function projectMetadata(desired: unknown, live: unknown): unknown {
 
 /** Returns whether `live` contains everything that `desired` names. Undefined fields count as absent. */
 export function isSubset(desired: unknown, live: unknown): boolean {
-  return canonical(project(desired, live)) === canonical(desired);
+  if (isList(desired)) {
+    const isSame = isList(live) && live.length === desired.length;
+    return isSame && desired.every((item, index) => isSubset(item, live[index]));
+  }
+  // Texts, numbers, and what serializes itself.
+  if (!isRecord(desired) || typeof desired['toJSON'] === 'function') {
+    return desired === live || canonical(desired) === canonical(live);
+  }
+  if (!isRecord(live)) return false;
+  return Object.entries(desired).every(([key, value]) => {
+    if (value === undefined) return true;
+    if (!Object.hasOwn(live, key)) return isEmptyList(value);
+    return (key === 'metadata' ? isMetadataSubset : isSubset)(value, live[key]);
+  });
+}
+
+function isMetadataSubset(desired: unknown, live: unknown): boolean {
+  if (!isRecord(desired) || !isRecord(live)) return isSubset(desired, live);
+  const rest = { ...desired };
+  for (const list of sharedLists) {
+    const [wanted, held] = [desired[list], live[list]];
+    if (!isList(wanted) || !isList(held)) continue;
+    if (!wanted.every((item) => held.some((other) => isSubset(item, other)))) return false;
+    delete rest[list];
+  }
+  return isSubset(rest, live);
 }
 
 /** Returns a hash of a JSON value that is independent of the order of keys and of undefined fields. */
