@@ -151,6 +151,14 @@ describe('who can open environments', () => {
     },
   );
 
+  test('is refused before the request is read', async () => {
+    const path = '/api/environment/acme.shop-main/access';
+    const { token: stranger } = await api.login('stranger@example.com');
+    await send(path, { access: 'nobody' }, stranger).expect(404);
+    await send(path, { access: 'nobody' }, await member('bob@example.com')).expect(403);
+    await send(path, { access: 'nobody' }).expect(422);
+  });
+
   test('needs a password if it is by password', async () => {
     for (const path of ['/api/environment/acme.shop-main/access', '/api/repository/acme.shop/settings']) {
       await send(path, { access: 'password' }).expect(422);

@@ -164,12 +164,12 @@ export function accessRoutes(options: AccessRoutesOptions): Endpoint[] {
       summary: 'Changes who can open an environment (extension)',
       description: 'Takes precedence over the setting of the repository.',
       find,
+      permit: ({ user }, { group }) => members.requireOwner(group, user.email, 'change who can open environments'),
       writes: true,
       body: changeSchema,
       answer: environmentViewSchema,
       also: { 403: 'The token does not permit this, or the caller is not an owner.', 409: APPLIED_BY_OTHERS },
-      run: async ({ caller, target: { group, environment }, body }) => {
-        members.requireOwner(group, caller.user.email, 'change who can open environments');
+      run: async ({ target: { group, environment }, body }) => {
         if (isBeingDeleted(environment)) throw new Conflict('the environment is being deleted');
         const { after } = await settings.change(environment, body, (spec) =>
           updateChecked(cluster, cache, ENVIRONMENT, environment, (current) => {
