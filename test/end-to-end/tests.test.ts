@@ -159,6 +159,17 @@ testsSideBySide(
       expect(await harness.client.environment(id)).toMatchObject({ status: 'built' });
     },
 
+    async 'wakes an environment that sleeps, and waits for its services'() {
+      const { id, answer } = await tested('sleepy', right, tests.slice(0, 1));
+      expect((await harness.client.send('POST', `/api/environment/${id}/sleep`)).status).toBe(202);
+      await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Ready')?.reason === 'Asleep', 60);
+      expect((await harness.client.send('POST', `/api/environment/${id}/tests`)).status).toBe(202);
+      // Before its services run, it would be answered with 503.
+      expect(outcomes(await testsOver(harness.client, id, answer))).toEqual(['home passed']);
+      const woken = await harness.client.environment(id);
+      expect(conditionOf(woken, 'Asleep')).toMatchObject({ status: 'False', reason: 'Requested' });
+    },
+
     async 'returns no tests of an environment without tests, and refuses to run them again'() {
       const id = await harness.spawn(repository, 'main');
       await harness.built(id);

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
 import { localhostLookup, send } from '../../client/local-http.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
@@ -42,6 +44,41 @@ test('an environment without visits sleeps, but not while somebody is connected'
   expect((await set({ afterSeconds: null })).status).toBe(200);
   expect((await send(`${weburl}cgi-bin/runs`, { timeoutMs: 60_000 })).text.trim()).toBe('1');
 }, 400_000);
+
+/** Opens a session at the service that visitors do not reach; `start` is the first message. */
+async function openSession(verb: string, start?: object): Promise<WebSocket> {
+  const url = new URL(`/api/environment/${id}/services/back/${verb}`, harness.connection.apiUrl);
+  url.protocol = 'ws:';
+  const socket = new WebSocket(url, {
+    headers: { 'x-service-token': harness.client.token },
+    lookup: localhostLookup,
+  });
+  const started = once(socket, 'message');
+  await once(socket, 'open');
+  if (start) socket.send(JSON.stringify({ start }));
+  expect(String((await started)[0])).toContain('started');
+  return socket;
+}
+
+test.each<[string, () => Promise<WebSocket>]>([
+  ['a shell', () => openSession('exec', { command: ['sleep', '300'], input: false })],
+  ['a forwarded port', () => openSession('port-forward?port=8080')],
+])(
+  'an environment does not fall asleep while %s is open',
+  async (_what, open) => {
+    expect((await set({ afterSeconds: null })).status).toBe(200);
+    expect((await harness.client.send('POST', `/api/environment/${id}/wake`)).status).toBe(202);
+    await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Ready')?.reason === 'Built', 60);
+    const session = await open();
+    expect((await set({ afterSeconds: 8 })).status).toBe(200);
+    await delay(30_000);
+    expect(session.readyState).toBe(WebSocket.OPEN);
+    expect(conditionOf(await harness.client.environment(id), 'Asleep')?.status).not.toBe('True');
+    session.close();
+    await harness.client.waitForEnvironment(id, (one) => conditionOf(one, 'Asleep')?.reason === 'Idle', 180);
+  },
+  300_000,
+);
 
 /** Reads an answer that never ends. */
 function openStream(url: string) {

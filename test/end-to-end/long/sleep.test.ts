@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { send } from '../../client/local-http.ts';
-import { conditionOf, pageWith } from '../harness.ts';
+import { conditionOf, namespaceOf, pageWith } from '../harness.ts';
 import { BROWSER, SleepyEnvironment } from '../sleepy-environment.ts';
 import { sleepyShop } from '../sleepy-shop.ts';
 
@@ -38,4 +38,38 @@ describe('an environment that sleeps', () => {
     await pageWith(shop.weburl, 'Newer', 60);
     expect(await shop.runs()).toBe('2');
   }, 300_000);
+});
+
+describe('inside the cluster', () => {
+  const service = () => `http://web.${namespaceOf(shop.id)}.svc:8080/cgi-bin/runs`;
+
+  test('a pod of another environment cannot connect to the Service, and wakes nothing', async () => {
+    const { harness } = shop;
+    const files = { 'compose.yaml': 'services: { shell: { image: busybox:1, command: sleep 3600 } }\n' };
+    const url = await harness.push('neighbour', 'main', files);
+    const neighbour = await harness.spawn(await harness.addRepository('neighbour', url), 'main');
+    await harness.built(neighbour);
+    await shop.sleep();
+    const wget = ['--', 'wget', '-T', '5', '-qO-', service()];
+    const exec = ['exec', '--namespace', namespaceOf(neighbour), 'deployment/shell', ...wget];
+    await expect(harness.kubectl(exec)).rejects.toThrow(/timed out|can't connect|refused/);
+    expect(conditionOf(await harness.client.environment(shop.id), 'Asleep')?.status).toBe('True');
+  }, 180_000);
+
+  test('a pod that can connect to the running service wakes it by the name of the Service', async () => {
+    const { harness } = shop;
+    const name = `caller-${harness.group}`;
+    const at = ['--namespace', 'traefik'];
+    const wget = ['--', 'wget', '-T', '60', '-qO-', service()];
+    await harness.kubectl(['run', name, ...at, '--image=busybox:1', '--restart=Never', ...wget]);
+    try {
+      const ended = '--for=jsonpath={.status.phase}=Succeeded';
+      await harness.kubectl(['wait', `pod/${name}`, ...at, ended, '--timeout=60s'], { deadline: 70 });
+      expect(await harness.kubectl(['logs', name, ...at])).toMatch(/^\d+$/);
+    } finally {
+      await harness.kubectl(['delete', 'pod', name, ...at, '--wait=false']);
+    }
+    const woken = await harness.built(shop.id);
+    expect(conditionOf(woken, 'Asleep')).toMatchObject({ status: 'False', reason: 'Visited' });
+  }, 120_000);
 });
