@@ -61,17 +61,19 @@ test.each<[what: string, values: object, words: RegExp]>([
     ]),
     /enforcedBy is ingress-nginx, which serves no Gateways/,
   ],
-  ...['auth-url', 'auth-cache-key', 'satisfy', 'server-snippet'].map((name): [string, object, RegExp] => [
-    `access by ingress-nginx, weakened by ${name}`,
-    {
-      ...MIN_VALUES,
-      environments: {
-        access: { enforcedBy: 'ingress-nginx' },
-        ingressAnnotations: { [`nginx.ingress.kubernetes.io/${name}`]: 'any' },
+  ...['auth-url', 'auth-cache-key', 'satisfy', 'custom-http-errors', 'server-snippet'].map(
+    (name): [string, object, RegExp] => [
+      `access by ingress-nginx, weakened by ${name}`,
+      {
+        ...MIN_VALUES,
+        environments: {
+          access: { enforcedBy: 'ingress-nginx' },
+          ingressAnnotations: { [`nginx.ingress.kubernetes.io/${name}`]: 'any' },
+        },
       },
-    },
-    /could replace or weaken what environments\.access\.enforcedBy sets/,
-  ]),
+      /could replace or weaken what environments\.access\.enforcedBy sets/,
+    ],
+  ),
   [
     'a frontend that groups can build',
     withValue(MIN_VALUES, 'builder.frontends', [`${MIN_VALUES.registry.address}/acme/frontend`]),
