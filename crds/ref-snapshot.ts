@@ -7,6 +7,7 @@ const pullRequestSchema = z.object({
   sourceBranch: z.string().optional(),
   isDraft: z.boolean().optional(),
   isFork: z.boolean().optional(),
+  author: z.object({ isMember: z.boolean(), hasContributed: z.boolean().optional() }).optional(),
 });
 
 /**

@@ -22,6 +22,9 @@ const unreported = pull({
   isDraft: undefined,
   isFork: undefined,
 });
+const member = { isMember: true, hasContributed: false };
+const contributor = { isMember: false, hasContributed: true };
+const stranger = { isMember: false, hasContributed: false };
 
 type Written = Partial<SyncRule>;
 const rulesOf = (written: readonly Written[]) => syncRulesSchema.parse(written);
@@ -128,11 +131,67 @@ describe('decides by the first rule that matches', () => {
     ['no wanted fork', pulls({ forks: true }), pull(), 'none', 'rule 1: does not come from a fork'],
     ['an unwanted fork', pulls({ forks: false }), pull({ isFork: true }), 'none', 'rule 1: comes from a fork'],
     [
-      'all criteria',
-      pulls({ labels: ['bug'], targetBranches: ['*'], drafts: false, forks: false }, built),
-      pull(),
+      'a member',
+      pulls({ author: 'member', forks: true }, built),
+      pull({ author: member, isFork: true }),
       'built',
-      'rule 1: has the label bug, the target branch matches *, is not a draft, comes from the repository',
+      'rule 1: the author is a member, comes from a fork',
+    ],
+    [
+      'a contributor where a member is required',
+      pulls({ author: 'member' }),
+      pull({ author: contributor }),
+      'none',
+      'rule 1: the author is not a member',
+    ],
+    [
+      'a contributor',
+      pulls({ author: 'contributor' }),
+      pull({ author: contributor }),
+      'empty',
+      'rule 1: the author is a contributor',
+    ],
+    [
+      'a member where a contributor is required',
+      pulls({ author: 'contributor' }),
+      pull({ author: member }),
+      'empty',
+      'rule 1: the author is a contributor',
+    ],
+    [
+      'a stranger',
+      pulls({ author: 'contributor' }),
+      pull({ author: stranger }),
+      'none',
+      'rule 1: the author is not a contributor',
+    ],
+    [
+      'an unknown author',
+      pulls({ author: 'member' }),
+      pull({ author: undefined }),
+      'none',
+      'rule 1: the host has not reported whether the author is a member',
+    ],
+    [
+      'somebody who is not a member, at a host that reports no contributors',
+      pulls({ author: 'contributor' }),
+      pull({ author: { isMember: false } }),
+      'none',
+      'rule 1: the host has not reported whether the author is a contributor',
+    ],
+    [
+      'a member at a host that reports no contributors',
+      pulls({ author: 'contributor' }),
+      pull({ author: { isMember: true } }),
+      'empty',
+      'rule 1: the author is a contributor',
+    ],
+    [
+      'all criteria',
+      pulls({ labels: ['bug'], targetBranches: ['*'], drafts: false, forks: false, author: 'member' }, built),
+      pull({ author: member }),
+      'built',
+      'rule 1: the author is a member, has the label bug, the target branch matches *, is not a draft, comes from the repository',
     ],
     [
       'the last criterion fails',
@@ -165,7 +224,10 @@ describe('decides by the first rule that matches', () => {
     expect(decide(forks, true)[0]).toBe(environment);
     expect(decide(forks, undefined)[0]).toBe(environment);
     expect(decide(forks, false)[0]).toBe('none');
-    expect(() => decide({ forks: true }, true)).toThrow('requires labels');
+    for (const author of [undefined, 'contributor'] as const) {
+      expect(() => decide({ forks: true, author }, true)).toThrow('requires labels or author: member');
+    }
+    expect(decide({ forks: true, author: 'member' }, true)[0]).toBe('none');
   });
 
   test('names each rule for the type of ref that does not match', () => {
@@ -191,6 +253,7 @@ describe('refuses', () => {
     ['a pattern with brackets', [{ tags: ['v[0-9]'] }], '0.tags.0'],
     ['a pattern with a space', [{ pullRequests: { targetBranches: ['a b'] } }], '0.pullRequests.targetBranches.0'],
     ['a long pattern', [{ exclude: ['a'.repeat(101)], tags: ['*'] }], '0.exclude.0'],
+    ['another author', [{ pullRequests: { author: 'owner' } }], '0.pullRequests.author'],
     ['another environment', [{ tags: ['*'], environment: 'asleep' }], '0.environment'],
     ['21 rules', Array(21).fill({ tags: ['*'] }), ''],
     ['51 patterns', Array(3).fill({ branches: Array(17).fill('*') }), ''],

@@ -1,7 +1,7 @@
 import type { GitRef } from './git-ref.ts';
 import { RefPattern } from './ref-pattern.ts';
 import type { SleepSettings } from './sleep.ts';
-import type { RuleEnvironment, SyncRule } from './sync-rules.ts';
+import type { RuleAuthor, RuleEnvironment, SyncRule } from './sync-rules.ts';
 
 /** What a Git host reports about a pull request; undefined where it does not. */
 export interface PullRequestFacts {
@@ -11,6 +11,13 @@ export interface PullRequestFacts {
   isDraft?: boolean | undefined;
   /** Whether its commits come from another repository; unknown counts as a fork, as in all of Coppice. */
   isFork?: boolean | undefined;
+  author?: AuthorFacts | undefined;
+}
+
+/** Whom a Git host knows the author of a pull request as. */
+export interface AuthorFacts {
+  isMember: boolean;
+  hasContributed?: boolean | undefined;
 }
 
 /** A ref, and for a pull request what is known about it. */
@@ -98,10 +105,16 @@ function missOf(compiledRule: CompiledRule, ref: RefFacts): string | undefined {
 }
 
 function pullRequestMiss({ rule, exclude, targets }: CompiledRule, ref: RefFacts): string | undefined {
-  const { labels, drafts, targetBranches } = rule.pullRequests ?? {};
+  const { labels, drafts, targetBranches, author } = rule.pullRequests ?? {};
   const forks = forksOf(rule);
   const isFork = ref.isFork !== false;
   if (forks !== undefined && isFork !== forks) return forkMiss(rule, ref);
+  if (author !== undefined) {
+    const isMet = isKnownAs(ref.author, author);
+    // Some hosts are asked only once a rule of the Repository needs it.
+    if (isMet === undefined) return `the host has not reported whether the author is a ${author}`;
+    if (!isMet) return `the author is not a ${author}`;
+  }
   if (labels) {
     if (!ref.labels) return notReported('labels');
     if (!labels.some((label) => ref.labels?.includes(label))) return 'has none of its labels';
@@ -137,6 +150,12 @@ function forkMiss({ environment, pullRequests }: SyncRule, { isFork }: RefFacts)
   return pullRequests?.forks === false ? from : `${from}, and ${environment} requires forks: true`;
 }
 
+/** Returns whether a host knows the author as this; undefined if it does not report that. A member is also a contributor. */
+function isKnownAs(author: AuthorFacts | undefined, required: RuleAuthor): boolean | undefined {
+  if (author?.isMember === true) return true;
+  return required === 'member' ? author?.isMember : author?.hasContributed;
+}
+
 function notReported(what: string): string {
   return `the host does not report ${what}`;
 }
@@ -144,10 +163,11 @@ function notReported(what: string): string {
 /** Returns why a rule matches; call it only for a ref that the rule matches. */
 function matchOf({ rule, kind, names, targets }: CompiledRule, ref: RefFacts): string {
   if (kind !== 'pullRequests') return `the name matches ${names.find(ref.name) ?? ''}`;
-  const { labels, drafts, targetBranches } = rule.pullRequests ?? {};
+  const { labels, drafts, targetBranches, author } = rule.pullRequests ?? {};
   const label = labels?.find((one) => ref.labels?.includes(one));
   const forks = forksOf(rule);
   const met = [
+    ...(author === undefined ? [] : [`the author is a ${author}`]),
     ...(label === undefined ? [] : [`has the label ${label}`]),
     ...(targetBranches ? [`the target branch matches ${targets.find(ref.targetBranch ?? '') ?? ''}`] : []),
     ...(drafts === undefined ? [] : [drafts ? 'is a draft' : 'is not a draft']),

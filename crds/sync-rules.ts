@@ -5,6 +5,13 @@ import { sleepSettingsSchema } from './sleep.ts';
 export const RULE_ENVIRONMENTS = ['none', 'empty', 'created', 'built'] as const;
 export type RuleEnvironment = (typeof RULE_ENVIRONMENTS)[number];
 
+/**
+ * What a rule can require of the author of a pull request: a member of the repository, or also somebody who has contributed
+ * to it before.
+ */
+export const RULE_AUTHORS = ['member', 'contributor'] as const;
+export type RuleAuthor = (typeof RULE_AUTHORS)[number];
+
 /** Maximum number of rules of a Repository. */
 export const MAX_RULES = 20;
 const maxListed = 20;
@@ -33,6 +40,10 @@ const pullRequestCriteriaSchema = z
     }),
     targetBranches: patternsSchema('Patterns of target branches.'),
     drafts: z.boolean().optional().meta({ description: '`true`: only drafts; `false`: no drafts.' }),
+    author: z.enum(RULE_AUTHORS).optional().meta({
+      description:
+        'Whom the Git host must know the author as: `member`, somebody with a role in the repository; `contributor`, also somebody with merged commits. Met only at hosts that report it: GitHub, and GitLab for `member`.',
+    }),
     forks: z.boolean().optional().meta({
       description:
         '`true`: only those from forks; `false`: only those from the repository. If absent, both; with `created` and `built`, only those from the repository.',
@@ -41,8 +52,8 @@ const pullRequestCriteriaSchema = z
   .meta({ description: 'Open pull requests that meet all criteria; `{}`: all.' });
 
 const oneKind = 'a rule has one of branches, tags and pullRequests';
-const labelsForForks =
-  'with created and built, forks: true requires labels, because anybody can open pull requests from forks';
+const limitForForks =
+  'with created and built, forks: true requires labels or author: member, because anybody can open pull requests from forks';
 
 const ruleSchema = z
   .object({
@@ -69,15 +80,17 @@ const ruleSchema = z
     error: oneKind,
   })
   .refine(
-    ({ environment, pullRequests: { forks, labels } = {} }) =>
-      forks !== true || labels !== undefined || (environment !== 'created' && environment !== 'built'),
-    { error: labelsForForks },
+    ({ environment, pullRequests: { forks, labels, author } = {} }) => {
+      const isLimited = labels !== undefined || author === 'member';
+      return forks !== true || isLimited || (environment !== 'created' && environment !== 'built');
+    },
+    { error: limitForForks },
   )
   .meta({
     'x-kubernetes-validations': [
       {
-        rule: "!has(self.pullRequests) || !has(self.pullRequests.forks) || !self.pullRequests.forks || has(self.pullRequests.labels) || !has(self.environment) || !(self.environment in ['created', 'built'])",
-        message: labelsForForks,
+        rule: "!has(self.pullRequests) || !has(self.pullRequests.forks) || !self.pullRequests.forks || has(self.pullRequests.labels) || (has(self.pullRequests.author) && self.pullRequests.author == 'member') || !has(self.environment) || !(self.environment in ['created', 'built'])",
+        message: limitForForks,
       },
       {
         rule: '[has(self.branches), has(self.tags), has(self.pullRequests)].filter(one, one).size() == 1',

@@ -20,11 +20,17 @@ describe('a rule', () => {
     [{ pullRequests: {}, environment: 'none' }, 'Pull requests: no environment'],
     [
       {
-        pullRequests: { labels: ['a b', 'c'], targetBranches: ['main', 'dev'], drafts: false, forks: true },
+        pullRequests: {
+          labels: ['a b', 'c'],
+          targetBranches: ['main', 'dev'],
+          drafts: false,
+          forks: true,
+          author: 'contributor',
+        },
         exclude: ['bot/**'],
         environment: 'built',
       },
-      'Pull requests with a label of a b, c into main dev that are not drafts from forks except from bot/**: a built environment',
+      'Pull requests of a contributor with a label of a b, c into main dev that are not drafts from forks except from bot/**: a built environment',
     ],
     [
       { pullRequests: { drafts: true, forks: false }, environment: 'empty' },

@@ -16,6 +16,7 @@ export interface RuleForm {
   labels: string;
   drafts: Choice;
   forks: Choice;
+  author: '' | NonNullable<NonNullable<Rule['pullRequests']>['author']>;
   environment: Rule['environment'];
   /** As parseDuration() reads it; empty for that of the repository. */
   ttl: string;
@@ -27,6 +28,7 @@ export interface RuleForm {
 
 export const NEW_RULE: RuleForm = {
   ...{ kind: 'branches', patterns: '', targetBranches: '', exclude: '', labels: '', drafts: '', forks: '' },
+  author: '',
   ...{ environment: 'built', ttl: '', sleepAfter: '', sleep: {} },
 };
 
@@ -43,6 +45,7 @@ export function formOf({ branches, tags, pullRequests, exclude, environment, ttl
     labels: joined(pullRequests?.labels, ', '),
     drafts: choiceOf(pullRequests?.drafts),
     forks: choiceOf(pullRequests?.forks),
+    author: pullRequests?.author ?? '',
     environment,
     ttl: ttlSeconds === undefined ? '' : durationText(ttlSeconds),
     sleepAfter: afterSeconds === undefined ? '' : durationText(afterSeconds),
@@ -76,7 +79,7 @@ function secondsIn(text: string): number | undefined | 'fault' {
   return text.trim() === '' ? undefined : (parseDuration(text) ?? 'fault');
 }
 
-function criteriaOf({ labels, targetBranches, drafts, forks }: RuleForm): NonNullable<Rule['pullRequests']> {
+function criteriaOf({ labels, targetBranches, drafts, forks, author }: RuleForm): NonNullable<Rule['pullRequests']> {
   const names = labels
     .split(',')
     .map((label) => label.trim())
@@ -87,6 +90,7 @@ function criteriaOf({ labels, targetBranches, drafts, forks }: RuleForm): NonNul
     ...(targets.length > 0 && { targetBranches: targets }),
     ...(drafts !== '' && { drafts: drafts === 'only' }),
     ...(forks !== '' && { forks: forks === 'only' }),
+    ...(author !== '' && { author }),
   };
 }
 
@@ -104,8 +108,9 @@ const given: Readonly<Record<Rule['environment'], string>> = {
 /** Returns a rule in words: what it matches, and what that gets. */
 export function ruleText(rule: Rule): { matches: string; gets: string } {
   const { kind, patterns, labels, targetBranches, exclude, ttl } = formOf(rule);
-  const { drafts, forks } = rule.pullRequests ?? {};
+  const { drafts, forks, author } = rule.pullRequests ?? {};
   const criteria = [
+    ...(author === undefined ? [] : [`of a ${author}`]),
     ...(labels === '' ? [] : [`with a label of ${labels}`]),
     ...(targetBranches === '' ? [] : [`into ${targetBranches}`]),
     ...(drafts === undefined ? [] : [drafts ? 'that are drafts' : 'that are not drafts']),

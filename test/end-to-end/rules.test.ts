@@ -124,6 +124,14 @@ test('builds a pull request when its label is added, and none of a fork', async 
       : undefined,
   );
   expect(await whyOf('pull request', `${own}`)).toBe('rule 2: has none of its labels');
+  const byAuthor = { pullRequests: { author: 'member' }, environment: 'empty' };
+  const tried = await harness.client.call(checkSchema, 'POST', path('/rules/check'), { rules: [byAuthor] });
+  expect(tried.refs).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: `${own}`, environment: 'empty', why: 'rule 1: the author is a member' }),
+      expect.objectContaining({ name: `${fork}`, environment: 'none', why: 'rule 1: the author is not a member' }),
+    ]),
+  );
   await admin().change(hostPath(), own, { labels: ['bug', 'preview'] });
   await addedRefs(harness, repository, ['branch main', 'tag v1', `pull request ${own}`]);
   const { weburl } = await harness.built(await idOf('pull request', `${own}`));
@@ -136,6 +144,11 @@ test.each([
   ['a rule for two types', [{ branches: ['a'], tags: ['a'] }], 'a rule has one of branches, tags and pullRequests'],
   ['too many patterns', Array(3).fill({ branches: Array(17).fill('a') }), 'all rules together can have 50 patterns'],
   ['too long patterns', Array(11).fill({ tags: ['a'.repeat(91)] }), 'of 1000 characters'],
+  [
+    'forks of anybody who has contributed',
+    [{ pullRequests: { forks: true, author: 'contributor' }, environment: 'built' }],
+    'forks: true requires labels or author: member',
+  ],
   ['a bad pattern', [{ tags: ['v[0-9]'] }], 'spec.sync.rules[0].tags[0]'],
 ])(
   'the cluster refuses %s',

@@ -129,6 +129,15 @@ const routes: Route[] = [
   },
   {
     method: 'GET',
+    pattern: path('/members/all'),
+    answer: (call) => {
+      const asked = call.url.searchParams.get('user_ids')?.split(',').map(Number);
+      const people = [...call.repository.people].filter(([name]) => asked?.includes(userId(name)) !== false);
+      return linkedPage(call, people, 20, ([name, role]) => memberJson(call.base, name, role));
+    },
+  },
+  {
+    method: 'GET',
     pattern: path('/members/all/(?<id>\\d+)'),
     answer: ({ base, repository, params }) => {
       const [username, role] = [...repository.people].find(([name]) => userId(name) === Number(params['id'])) ?? [];

@@ -9,7 +9,7 @@ import { portOf } from '../../operator/source/network/addresses.ts';
 import { Source } from '../../operator/source/git/source.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import type { Fault } from './faults.ts';
-import type { KindName } from './kind.ts';
+import { firstParts, type KindName } from './kind.ts';
 import { startHost } from './running-host.ts';
 import type { RunningHost } from './running-host.ts';
 import { groupFlows } from '../../operator/source/hosts/testing/group-flows.ts';
@@ -127,7 +127,8 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   beforeAll(async () => {
     local = await startHost(kind);
     const grants = ['push', 'statuses', 'comments', 'hooks'] as const;
-    const people = { ann: 'write', carl: 'read' } as const;
+    // The emulated owner is the author of the pull requests from the repository itself.
+    const people = { ann: 'write', carl: 'read', [firstParts(path)]: 'write' } as const;
     await local.admin.put(path, { isPrivate: true, tokens: { [token]: [...grants], [reader]: [] }, people });
     host = await reach(local.url, kind, spec(local.url), token);
     const { origin, credentials } = host.access;
@@ -180,11 +181,18 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     const branches = { sourceBranch: 'feature/a', targetBranch: 'main' };
     const none = kind === 'workspacehost' ? undefined : [];
     const labels = none && ['preview', 'Größe M'];
-    expect(await factsOf(1)).toEqual({ ...branches, labels: none, isDraft: false });
-    expect(await factsOf(2)).toEqual({ ...branches, labels, isDraft: true });
+    expect(await factsOf(1)).toMatchObject({ ...branches, labels: none, isDraft: false });
+    expect(await factsOf(2)).toMatchObject({ ...branches, labels, isDraft: true });
     await local.admin.change(path, 2, { labels: [], isDraft: false, target: 'feature/a' });
-    expect(await factsOf(2)).toEqual({ ...branches, targetBranch: 'feature/a', labels: none, isDraft: false });
+    expect(await factsOf(2)).toMatchObject({ ...branches, targetBranch: 'feature/a', labels: none, isDraft: false });
     await local.admin.change(path, 2, { target: 'main' });
+  });
+
+  test('reports whether the authors are members, if the host does', async () => {
+    const found = (await host.openPullRequests({ authors: true })) ?? [];
+    const authors = [1, 2].map((wanted) => found.find(({ number }) => number === wanted)?.facts.author);
+    const isReported = kind === 'ownerhost' || kind === 'groupedhost';
+    expect(authors.map((author) => author?.isMember)).toEqual(isReported ? [true, false] : [undefined, undefined]);
   });
 
   test.each([1, 2])('finds pull request %i with git at its reported location', async (number) => {

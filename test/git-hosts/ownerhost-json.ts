@@ -118,6 +118,11 @@ export function labelJson(base: string, repository: HostedRepository, name: stri
   return { id, node_id: nodeId('Label', id), url, name, description: '', color: 'ededed', default: false };
 }
 
+function associationOf({ path, people }: HostedRepository, login: string): 'OWNER' | 'COLLABORATOR' | 'NONE' {
+  if (login === firstParts(path)) return 'OWNER';
+  return people.has(login) ? 'COLLABORATOR' : 'NONE';
+}
+
 export function pullJson(base: string, repository: HostedRepository, pull: PullRequest): object {
   const api = apiOf(base, repository);
   const url = `${api}/pulls/${pull.number}`;
@@ -165,7 +170,7 @@ export function pullJson(base: string, repository: HostedRepository, pull: PullR
       review_comment: href(`${api}/pulls/comments{/number}`),
       self: href(url),
     },
-    author_association: 'CONTRIBUTOR',
+    author_association: associationOf(repository, firstParts(pull.from.path)),
     auto_merge: null,
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../../crds/environment.ts';
 import { sampleActivation } from '../../../crds/testing/activation.ts';
+import type { SyncRule } from '../../../crds/sync-rules.ts';
 import type { GitHost, PullRequest } from '../../source/hosts/host.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import { readListing } from './ref-listing.ts';
@@ -39,6 +40,7 @@ async function read(
   open: PullRequest[] | Error | undefined,
   environments: Environment[],
   commits: (origin: string) => Record<string, string> | Error = () => ({}),
+  rules?: SyncRule[],
 ) {
   const asked: string[] = [];
   const source = {
@@ -51,12 +53,26 @@ async function read(
   };
   const host = {
     access: { origin: own, credentials: undefined },
-    openPullRequests: () => (open instanceof Error ? Promise.reject(open) : Promise.resolve(open)),
+    openPullRequests: ({ authors }: { authors: boolean }) => {
+      if (authors) asked.push('authors');
+      return open instanceof Error ? Promise.reject(open) : Promise.resolve(open);
+    },
     pullRequest: (number: number) => Promise.resolve(pullRequest(number, own, `refs/pull/${number}/head`)),
   };
-  const listing = await readListing(source, host as unknown as GitHost, environments);
+  const listing = await readListing(source, host as unknown as GitHost, environments, rules);
   return { listing, asked };
 }
+
+test.each<[SyncRule['pullRequests'], string[]]>([
+  [{ author: 'member' }, ['authors']],
+  [{ labels: ['preview'] }, []],
+])('asks whom the host knows the authors as if a rule needs it: %j', async (pullRequests, expected) => {
+  const rules: SyncRule[] = [
+    { branches: ['main'], environment: 'built' },
+    { pullRequests, environment: 'empty' },
+  ];
+  expect((await read([], [], undefined, rules)).asked).toEqual(expected);
+});
 
 describe('the commits of pull requests', () => {
   test('are those that the host reports', async () => {

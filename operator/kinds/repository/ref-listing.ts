@@ -1,5 +1,6 @@
 import type { Environment } from '../../../crds/environment.ts';
 import type { PullRequestFacts } from '../../../crds/rule-decision.ts';
+import type { SyncRule } from '../../../crds/sync-rules.ts';
 import type { GitHost, ListedPullRequest, PullRequest } from '../../source/hosts/host.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import type { RemoteRefs } from '../../source/git/remote-refs.ts';
@@ -31,8 +32,10 @@ export async function readListing(
   source: RefSource,
   host: GitHost,
   environments: readonly Environment[],
+  rules: readonly SyncRule[] = [],
 ): Promise<RefListing> {
-  const [refs, open] = await Promise.all([source.listRefs(host.access), openPullRequests(host)]);
+  const authors = rules.some(({ pullRequests }) => pullRequests?.author !== undefined);
+  const [refs, open] = await Promise.all([source.listRefs(host.access), openPullRequests(host, { authors })]);
   if (open instanceof SourceUnreachableError) {
     return { ...refs, openPullRequests: undefined, pullRequestsError: open, pullRequestCommits: new Map() };
   }
@@ -68,9 +71,10 @@ async function readHeads(
 
 async function openPullRequests(
   host: GitHost,
+  needs: { authors: boolean },
 ): Promise<readonly ListedPullRequest[] | SourceUnreachableError | undefined> {
   try {
-    return await host.openPullRequests();
+    return await host.openPullRequests(needs);
   } catch (cause) {
     if (!(cause instanceof SourceUnreachableError)) throw cause;
     // The cause, which is appended where the message is shown, says why and what to do.

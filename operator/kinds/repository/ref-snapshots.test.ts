@@ -5,7 +5,14 @@ import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
 import { refSnapshot, RefSnapshots } from './ref-snapshots.ts';
 
 const at = new Date('2026-01-01T00:00:00Z');
-const facts = { labels: ['preview'], targetBranch: 'main', sourceBranch: 'a', isDraft: false, isFork: true };
+const facts = {
+  labels: ['preview'],
+  targetBranch: 'main',
+  sourceBranch: 'a',
+  isDraft: false,
+  isFork: true,
+  author: { isMember: true },
+};
 
 test('keeps all refs of a usual repository, newest first where that is known', () => {
   const refs: RefFacts[] = [

@@ -47,10 +47,10 @@ export function refSnapshot(refs: readonly RefFacts[], at: Date): RefSnapshot {
   const names = ofType('branch').map(({ name }) => name);
   const allTags = ofType('tag').map(({ name }) => name);
   const pulls = ofType('pull request')
-    .map(({ name, labels, targetBranch, sourceBranch, isDraft, isFork }) => ({
+    .map(({ name, labels, targetBranch, sourceBranch, isDraft, isFork, author }) => ({
       number: Number(name),
       ...(labels && { labels: [...labels] }),
-      ...{ targetBranch, sourceBranch, isDraft, isFork },
+      ...{ targetBranch, sourceBranch, isDraft, isFork, author },
     }))
     .sort((one, other) => other.number - one.number);
   const branches = fitting(names);

@@ -158,7 +158,7 @@ export class RepositorySync {
     const { namespace = '', name } = metadata;
     return this.#slots.run(this.#options.flows.ofHost(repository), async () => {
       const environments = cache.byIndex('repository', objectKey(namespace, name));
-      const listing = await readListing(source, host, environments);
+      const listing = await readListing(source, host, environments, spec.sync?.rules);
       // Checked after listing, so that the list is known to come from the same repository.
       await sameHostRepository(repository.status, host);
       const isTaken = (wanted: string) => {

@@ -18,6 +18,10 @@ export const factSchemas = {
   /** Name of a branch or its ref, of any form: its author chooses it. */
   branch: fact(z.string()),
   flag: fact(z.boolean()),
+  /** One of the host's values; others than the known ones come with its next version. */
+  name: fact(z.string().max(100)),
+  /** A user of the host. */
+  id: fact(z.object({ id: z.int() })),
   /** Labels as names. */
   labels: fact(listSchema(z.string(), maxLabels)),
   /** Labels as objects with names. */

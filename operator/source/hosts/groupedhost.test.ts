@@ -79,6 +79,37 @@ test.each([
   expect(local.requests[0]?.headers['private-token']).toBe('tok');
 });
 
+describe('the authors of pull requests', () => {
+  const requests = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ iid: index + 1, source_project_id: 1, target_project_id: 1, author: { id: index + 1 } },
+    }));
+  const members = `GET ${project}/members/all`;
+  const asked = () => local.requests.filter(({ line }) => line.startsWith(members));
+
+  test('are members if they can push', async () => {
+    const people = [
+      { id: 1, access_level: 30, state: 'active' },
+      { id: 2, access_level: 20, state: 'active' },
+      { id: 3, access_level: 50, state: 'blocked' },
+    ];
+    local.answer(byRoute({ [`GET ${project}/merge_requests`]: requests(4), [members]: people }));
+    const found = await host().openPullRequests({ authors: true });
+    expect(found.map(({ facts }) => facts.author)).toEqual(
+      [true, false, false, false].map((isMember) => ({ isMember })),
+    );
+    expect(asked().map(({ line }) => line)).toEqual([`${members}?user_ids=1,2,3,4&per_page=100`]);
+  });
+
+  test('are asked about only if a rule needs it, and unknown if the token cannot see members', async () => {
+    local.answer(byRoute({ [`GET ${project}/merge_requests`]: requests(1) }));
+    for (const authors of [false, true]) {
+      expect((await host().openPullRequests({ authors }))[0]?.facts.author).toBeUndefined();
+      expect(asked()).toHaveLength(authors ? 1 : 0);
+    }
+  });
+});
+
 describe('a status', () => {
   const status = { context: 'coppice/shop', state: 'failure', description: 'no', targetUrl: 'https://a.b' } as const;
   const body = { state: 'failed', name: 'coppice/shop', description: 'no', target_url: 'https://a.b' };

@@ -49,6 +49,7 @@ export const mergeRequestSchema = z.object({
   target_branch: factSchemas.branch,
   labels: factSchemas.labels,
   draft: factSchemas.flag,
+  author: factSchemas.id,
 });
 const noteSchema = z.object({ id: z.int(), body: z.string(), author: z.object({ id: z.int() }).nullish() });
 const writtenSchema = z.object({
@@ -101,10 +102,31 @@ export class GroupedhostHost implements GitHost {
     return String((await this.#api.get(this.#path(), projectSchema)).id);
   }
 
-  async openPullRequests(): Promise<readonly ListedPullRequest[]> {
+  async openPullRequests({ authors = false } = {}): Promise<readonly ListedPullRequest[]> {
     const path = `${this.#path('merge_requests')}?state=opened&per_page=50`;
     const found = await this.#api.linkedList(path, mergeRequestSchema, ({ iid }) => iid);
-    return found.map((one) => ({ ...toPullRequest(one, this.access), facts: factsOf(one) }));
+    const members = authors ? await this.#membersOf(found.flatMap(({ author }) => author?.id ?? [])) : undefined;
+    return found.map((one) => {
+      const author = members && one.author ? { isMember: members.has(one.author.id) } : undefined;
+      return { ...toPullRequest(one, this.access), facts: { ...factsOf(one), author } };
+    });
+  }
+
+  /** Returns those of the users who can push; undefined if the token cannot see who is a member. */
+  async #membersOf(users: readonly number[]): Promise<ReadonlySet<number> | undefined> {
+    const distinct = [...new Set(users)];
+    const members = new Set<number>();
+    for (let from = 0; from < distinct.length; from += MAX_PER_PAGE) {
+      const ids = distinct.slice(from, from + MAX_PER_PAGE).join(',');
+      const path = `${this.#path('members', 'all')}?user_ids=${ids}&per_page=${MAX_PER_PAGE}`;
+      const found = await unlessNotAllowed(
+        () => this.#api.linkedList(path, memberSchema, ({ id }) => id),
+        ['Forbidden', 'NotFound', 'Refused'],
+      );
+      if (!found) return undefined;
+      for (const member of found) if (canPush(member)) members.add(member.id);
+    }
+    return members;
   }
 
   async pullRequest(number: number): Promise<PullRequest> {
@@ -159,8 +181,8 @@ export class GroupedhostHost implements GitHost {
       () => this.#api.get(this.#path('members', 'all', note.author.id), memberSchema),
       ['NotFound'],
     );
-    const isMember = member?.id === note.author.id && member.state === 'active';
-    return { body: note.body, author: note.author.username, canWrite: isMember && member.access_level >= developer };
+    const canWrite = member?.id === note.author.id && canPush(member);
+    return { body: note.body, author: note.author.username, canWrite };
   }
 
   ensureWebhook({ url, secret, comments = false }: Webhook): Promise<string | undefined> {
@@ -191,6 +213,10 @@ export class GroupedhostHost implements GitHost {
   #path(...parts: (string | number)[]): string {
     return pathOf('projects', `${this.#options.group}/${this.#options.project}`, ...parts);
   }
+}
+
+function canPush({ state, access_level: level }: z.infer<typeof memberSchema>): boolean {
+  return state === 'active' && level >= developer;
 }
 
 export function toPullRequest(found: z.infer<typeof mergeRequestSchema>, access: SourceAccess): PullRequest {

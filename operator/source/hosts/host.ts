@@ -81,8 +81,11 @@ export interface GitHost {
    * host has none.
    */
   repositoryId(): Promise<string | undefined>;
-  /** Lists all open pull requests; undefined if the host has no such list. */
-  openPullRequests(): Promise<readonly ListedPullRequest[] | undefined>;
+  /**
+   * Lists all open pull requests; undefined if the host has no such list.
+   * @param needs.authors whether to ask whom the host knows the authors as, if that takes further requests
+   */
+  openPullRequests(needs?: { authors?: boolean }): Promise<readonly ListedPullRequest[] | undefined>;
   /** Returns one pull request, open or closed. */
   pullRequest(number: number): Promise<PullRequest>;
   /** Sets a commit status. Returns false if the host has no statuses. */

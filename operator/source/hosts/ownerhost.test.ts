@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { capabilitiesOf, OwnerhostHost, toPullRequest } from './ownerhost.ts';
+import { capabilitiesOf, factsOf, OwnerhostHost, toPullRequest } from './ownerhost.ts';
 import { byRoute, localHttp, sendJson, startLocalHost, type LocalHost } from './testing/local-host.ts';
 
 const access = { origin: 'https://github.com/acme/shop.git', credentials: undefined };
@@ -38,6 +38,21 @@ describe('a pull request', () => {
       location: { access, refName: 'refs/pull/7/head' },
     });
   });
+});
+
+test.each([
+  ['OWNER', { isMember: true, hasContributed: false }],
+  ['MEMBER', { isMember: true, hasContributed: false }],
+  ['COLLABORATOR', { isMember: true, hasContributed: false }],
+  ['CONTRIBUTOR', { isMember: false, hasContributed: true }],
+  ['FIRST_TIME_CONTRIBUTOR', { isMember: false, hasContributed: false }],
+  ['NONE', { isMember: false, hasContributed: false }],
+  ['A_LATER_VALUE', { isMember: false, hasContributed: false }],
+  [null, undefined],
+  [undefined, undefined],
+])('the author of a pull request is read: %s', (author_association, author) => {
+  const [head, base] = [{ sha: 'abc', repo: null }, { repo: { id: 1 } }];
+  expect(factsOf({ number: 7, head, base, author_association }).author).toEqual(author);
 });
 
 let local: LocalHost;

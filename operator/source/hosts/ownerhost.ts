@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AuthorFacts } from '../../../crds/rule-decision.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
 import { commitSchema, factSchemas, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
@@ -40,6 +41,7 @@ type RepositoryAnswer = z.infer<typeof repositorySchema>;
 const repositoryReference = z.object({ id: z.int() });
 const pullSchema = z.object({
   number: numberSchema,
+  author_association: factSchemas.name,
   draft: factSchemas.flag,
   labels: factSchemas.namedLabels,
   head: z.object({
@@ -199,13 +201,28 @@ export function toPullRequest({ number, head, base }: z.infer<typeof pullSchema>
   };
 }
 
-export function factsOf({ draft, labels, head, base }: z.infer<typeof pullSchema>): ListedPullRequest['facts'] {
+/** Values of `author_association` of members. Members of the organization whom the token cannot see are reported as others. */
+const memberships = ['OWNER', 'MEMBER', 'COLLABORATOR'];
+
+export function factsOf({
+  draft,
+  labels,
+  head,
+  base,
+  author_association,
+}: z.infer<typeof pullSchema>): ListedPullRequest['facts'] {
   return {
     labels: labels?.map(({ name }) => name),
     targetBranch: base.ref ?? undefined,
     sourceBranch: head.ref ?? undefined,
     isDraft: draft ?? undefined,
+    author: authorOf(author_association ?? undefined),
   };
+}
+
+function authorOf(association: string | undefined): AuthorFacts | undefined {
+  if (association === undefined) return undefined;
+  return { isMember: memberships.includes(association), hasContributed: association === 'CONTRIBUTOR' };
 }
 
 /**

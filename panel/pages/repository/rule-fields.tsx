@@ -31,6 +31,12 @@ const forks = [
   ['only', 'Only from forks'],
 ] as const;
 
+const authors = [
+  ['', 'Anybody'],
+  ['contributor', 'Members and contributors'],
+  ['member', 'Members'],
+] as const;
+
 /** The fields of one rule. `onDone` gets the rule, or undefined if the user cancels. */
 export function RuleFields({
   initial,
@@ -122,6 +128,14 @@ export function RuleFields({
               options={forks}
               onInput={(value) => change({ forks: value })}
               hint="Anybody can open a pull request from a fork. Its code gets no variables and credentials."
+            />
+            <SelectField
+              label="Author"
+              name="author"
+              value={form.value.author}
+              options={authors}
+              onInput={(author) => change({ author })}
+              hint="As GitHub and GitLab report it; GitLab reports members only, and other hosts nobody."
             />
           </>
         )}
