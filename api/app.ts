@@ -45,7 +45,10 @@ export function createApp(options: AppOptions): Express {
   if (options.panel) app.use(panelRouter(options.panel));
   if (options.commandLine) app.use(commandLineRouter(options.commandLine));
 
-  app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
+  app.post(
+    ['/api/user/register', '/api/user/login', '/api/user/invitation/check'],
+    limitByAddress(limits, limitStores, logger),
+  );
   app.post('/api/access/password', limitAccess(limits, limitStores, logger));
   app.post(
     ['/api/user/device', '/api/user/device/token', '/api/user/authorizations/token'],

@@ -389,10 +389,10 @@ describe('rules for automatic environments', () => {
     expect([code, out]).toEqual([
       0,
       [
-        'REF              RULE   CREATES   WHY',
-        'dev              -      none      rule 1: the name matches none of its branches',
-        'main             1      exists    rule 1: the name matches main',
-        'pull request 7   2      built     rule 2: has the label preview, comes from the repository',
+        'REF              RULE   CREATES           WHY',
+        'dev              -      none              rule 1: the name matches none of its branches',
+        'main             1      already has one   rule 1: the name matches main',
+        'pull request 7   2      built             rule 2: has the label preview, comes from the repository',
         '',
       ].join('\n'),
     ]);

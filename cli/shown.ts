@@ -108,7 +108,7 @@ export const SHOWN_RULE_REFS: Shown<RulesCheckView['refs'][number]> = {
   columns: [
     { title: 'REF', value: ({ type, name }) => (type === 'branch' ? name : `${type} ${name}`) },
     { title: 'RULE', value: ({ rule }) => rule },
-    { title: 'CREATES', value: ({ environment, id }) => (id === undefined ? environment : 'exists') },
+    { title: 'CREATES', value: ({ environment, id }) => (id === undefined ? environment : 'already has one') },
     {
       title: 'SLEEPS AFTER',
       value: ({ sleepAfterSeconds: seconds }) => (seconds === undefined ? undefined : limitText(seconds)),

@@ -1,10 +1,11 @@
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import lazy, { ErrorBoundary } from 'preact-iso/lazy';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { sentenceOf } from './api/errors.ts';
-import { localReturn } from './api/paths.ts';
-import { Empty } from './components/error-note.tsx';
+import { invitationPage, localReturn } from './api/paths.ts';
+import { Empty, Skeleton } from './components/error-note.tsx';
 import { Frame } from './components/frame.tsx';
 import { Notices } from './components/notices.tsx';
 import { OverviewPage } from './pages/overview.tsx';
@@ -13,7 +14,7 @@ import { SignInPage } from './pages/sign-in.tsx';
 import { startLive } from './state/live.ts';
 import { useTitle } from './state/page.ts';
 import { takeReturn } from './state/return-path.ts';
-import { isEnded, loadSession, session } from './state/session.ts';
+import { hasRegistered, isEnded, loadSession, session } from './state/session.ts';
 
 const RepositoryPage = lazy(() => import('./pages/repository.tsx'));
 const EnvironmentPage = lazy(() => import('./pages/environment.tsx'));
@@ -23,6 +24,7 @@ const CommandLinePage = lazy(() => import('./pages/sign-in-program.tsx'));
 const DevicePage = lazy(() => import('./pages/sign-in-program.tsx').then(({ DevicePage: page }) => page));
 const AccessPage = lazy(() => import('./pages/environment-access.tsx'));
 const AccessPasswordPage = lazy(() => import('./pages/environment-access.tsx').then(({ PasswordPage: page }) => page));
+const InvitationPage = lazy(() => import('./pages/invitation.tsx'));
 const AdministrationPage = lazy(() => import('./pages/administration.tsx'));
 
 export function App(): JSX.Element {
@@ -39,7 +41,13 @@ function Content(): JSX.Element | null {
   const { kind } = session.value;
   const isVisit = path === '/access' && query['mode'] === 'password' && kind === 'anonymous';
   const isOpen = path === '/sign-in' || path === '/register';
+  // The overview needs no loading. Until a later page is loaded, the one before it stays.
+  const hasPage = useRef(path === '/');
+  const isLoading = useSignal(false);
   const returnTo = localReturn(query['return']);
+  const invitation = path === '/register' ? query['invitation'] : undefined;
+  // An account that exists accepts an invitation on a page of its own; a new one has accepted it by registering.
+  const afterSignIn = invitation === undefined || hasRegistered.value ? returnTo : invitationPage(invitation);
   useEffect(() => {
     if (kind === 'anonymous' && !isOpen && !isVisit) {
       const back = url === '/' ? '' : `?return=${encodeURIComponent(url)}`;
@@ -48,7 +56,7 @@ function Content(): JSX.Element | null {
     if (session.value.kind === 'signed-in') {
       startLive(session.value.user.email);
       const stored = takeReturn();
-      if (isOpen) route(stored ?? returnTo, true);
+      if (isOpen) route(stored ?? afterSignIn, true);
       else if (stored !== undefined && path === '/') route(stored, true);
     }
   }, [kind, isOpen]);
@@ -73,17 +81,32 @@ function Content(): JSX.Element | null {
     );
   }
   if (isOpen && kind === 'anonymous') return <SignInPage isRegistration={path === '/register'} />;
+  if (kind === 'unknown') {
+    return (
+      <main class="page">
+        <Skeleton what="the panel" />
+      </main>
+    );
+  }
   if (kind !== 'signed-in' || isOpen) return null;
   return (
     <Frame>
       <ErrorBoundary>
-        <Router>
+        {isLoading.value && <Skeleton what="the page" />}
+        <Router
+          onLoadStart={() => (isLoading.value = !hasPage.current)}
+          onLoadEnd={() => {
+            hasPage.current = true;
+            isLoading.value = false;
+          }}
+        >
           <Route path="/" component={OverviewPage} />
           <Route path="/groups/:id" component={GroupPage} />
           <Route path="/repositories/:id" component={RepositoryPage} />
           <Route path="/environments/:id" component={EnvironmentPage} />
           <Route path="/access" component={AccessPage} />
           <Route path="/account" component={AccountPage} />
+          <Route path="/invitation" component={InvitationPage} />
           <Route path="/administration" component={AdministrationPage} />
           <Route path="/sign-in/command-line" component={CommandLinePage} />
           <Route path="/sign-in/device" component={DevicePage} />

@@ -44,6 +44,18 @@ test('has every field except ttl before the operator has reconciled the environm
   expect(environmentView(group, environment, address)).toEqual(fresh);
 });
 
+test('shows which time to live deleted the contents, until new ones are wanted', () => {
+  const activation = {
+    ...{ active: false, since: '2026-01-01T00:01:00Z', reason: 'Expired' as const, specActive: true },
+    buildPending: false,
+  };
+  const status = { state: 'empty' as const, activation, ttl: { seconds: 60, since: '2026-01-01T00:00:00Z' } };
+  const expired = { at: createdAt + 60, ttl: 60 };
+  expect(environmentView(group, { ...environment, status }, address).expired).toEqual(expired);
+  const wanted = { ...status, activation: { ...activation, active: true } };
+  expect(environmentView(group, { ...environment, status: wanted }, address)).not.toHaveProperty('expired');
+});
+
 test('answers spawn with four strings', () => {
   const named = { ...environment, spec: { ...environment.spec, displayName: 'Demo' } };
   expect(spawnedView(group, named, { scheme: 'https', domain: 'envs.example' })).toEqual({

@@ -16,7 +16,7 @@ import {
   secondsBetween,
   type AcceptedRequest,
 } from './build-view.ts';
-import { expiryOf, isAsleep, isRemoving, pending, ttlOf } from './contents.ts';
+import { expiryOf, isAsleep, isRemoving, pending, ttlOf, wantsContents } from './contents.ts';
 import { environmentHealth } from './environment-health.ts';
 import { includedViews, includedViewSchema } from './included-view.ts';
 import { shownStatus } from './shown-status.ts';
@@ -139,6 +139,13 @@ export const environmentViewSchema = z
     expiresAt: z.int().optional().meta({
       description: 'Extension: when the contents are removed, in Unix seconds; omitted if they have no time to live.',
     }),
+    expired: z
+      .object({
+        at: z.int().meta({ description: 'In Unix seconds.' }),
+        ttl: z.int().meta({ description: 'The time to live that ended, in seconds.' }),
+      })
+      .optional()
+      .meta({ description: 'Extension: the end of a time to live deleted the contents; otherwise omitted.' }),
     size: z.int().meta({ description: 'In bytes.' }),
     services: z.array(
       z.object({
@@ -257,6 +264,7 @@ export function environmentView(
   const commit = environmentCommit(environment);
   const repositories = includedViews(group.metadata.name, status);
   const expiresAt = expiryOf(environment);
+  const expired = expiredBy(environment);
   const build = currentBuildView(environment);
   const nextRebuild = status?.schedule?.next;
   const requests = pending(environment).map(({ name, value }) => ({ name, id: value }));
@@ -280,6 +288,7 @@ export function environmentView(
     buildAt: builtAt,
     ...(ttl > 0 && { ttl }),
     ...(expiresAt !== undefined && { expiresAt: unixSecondsOf(expiresAt) }),
+    ...(expired && { expired }),
     size: environmentSize(environment),
     services: (status?.services ?? []).map(({ name, ready, restarts = 0, lastTermination, ...facts }) => ({
       id: `${formatId(id)}.${name}`,
@@ -307,6 +316,13 @@ function approvalView({ waitingCommit, commits = [] }: ApprovalStatus): NonNulla
       at: unixSecondsOf(at),
     })),
   };
+}
+
+/** Returns which time to live ended, if that is why there are no contents. */
+function expiredBy(environment: Environment): EnvironmentView['expired'] {
+  const { activation, ttl } = environment.status ?? {};
+  if (activation?.reason !== 'Expired' || !ttl || wantsContents(environment)) return undefined;
+  return { at: unixSecondsOf(activation.since), ttl: ttl.seconds };
 }
 
 /** Returns the times of the last finished build: while a build runs, those of the previous one. */

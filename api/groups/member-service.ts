@@ -9,7 +9,7 @@ import { requireRoom } from '../cluster/object-limits.ts';
 import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict, NotFound } from '../shared/errors.ts';
-import { inviteToGroup, withdrawInvitation } from '../user-records/group-invitation.ts';
+import { invitedUntil, inviteToGroup, withdrawInvitation } from '../user-records/group-invitation.ts';
 import { userName, userOf } from '../user-records/user-record.ts';
 import {
   hasAnotherOwner,
@@ -28,6 +28,10 @@ const member = {
   id: z.string(),
   name: z.string(),
   role: z.enum(ROLES).meta({ description: 'Extension: an owner can also change members and delete the group.' }),
+  invitationExpiresAt: z.iso.datetime().optional().meta({
+    description:
+      'Extension: when the invitation ends, or has ended, that the member has not accepted; otherwise absent.',
+  }),
 };
 /** A member in a group's settings. `id` and `name` are the e-mail address. */
 export const memberViewSchema = z.object(member).meta({ id: 'Member' });
@@ -41,7 +45,6 @@ export const invitedMemberViewSchema = z
       description:
         'Extension: an invitation for the new member, shown once. The account that accepts it sees the group, even if its address is not verified.',
     }),
-    invitationExpiresAt: z.iso.datetime().optional().meta({ description: 'Extension: when the invitation expires.' }),
   })
   .meta({ id: 'InvitedMember' });
 export type InvitedMemberView = z.infer<typeof invitedMemberViewSchema>;
@@ -67,7 +70,8 @@ export class MemberService {
     const owners = ownersOf(group, this.#accounts);
     return group.spec.members.map((email) => {
       const role = owners.includes(email) ? 'owner' : 'member';
-      return { id: email, name: email, role };
+      const invitationExpiresAt = invitedUntil(group, email);
+      return { id: email, name: email, role, ...(invitationExpiresAt !== undefined && { invitationExpiresAt }) };
     });
   }
 
@@ -77,15 +81,14 @@ export class MemberService {
    */
   async add(group: Group, actor: string, email: string, role: Role): Promise<InvitedMemberView[]> {
     const { now, randomBytes } = this.#options;
-    const { invitation, expiresAt, annotations } = inviteToGroup(group, email, now(), randomBytes);
+    const { invitation, annotations } = inviteToGroup(group, email, actor, now(), randomBytes);
     const change = (current: Group) => {
       const changed = withMember(current, actor, email, role, this.#accounts);
       requireRoom('the group', 'members', current.spec.members.length);
       return changed;
     };
-    const invited = { invitation, invitationExpiresAt: expiresAt };
     const views = this.views(await this.#change(group, change, annotations));
-    return views.map((view) => (view.id === email ? { ...view, ...invited } : view));
+    return views.map((view) => (view.id === email ? { ...view, invitation } : view));
   }
 
   /** Changes a member's role. @throws as withRole() */

@@ -22,7 +22,9 @@ function send(method: 'get' | 'post' | 'patch' | 'delete', rest: string, body?: 
 const group = () => api.cluster.all<Group>(GROUP)[0];
 const view = (name: string, role = 'member') => ({ id: `${name}@example.com`, name: `${name}@example.com`, role });
 
-const invited = { invitation: expect.any(String), invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
+const open = { invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
+const invitedBy = { invitedBy: 'alice@example.com', expiresAt: open.invitationExpiresAt };
+const invited = { invitation: expect.any(String), ...open };
 
 describe('members', () => {
   test('are added, see the group, and are removed', async () => {
@@ -31,7 +33,7 @@ describe('members', () => {
     expect(added.body).toEqual([view('alice', 'owner'), { ...view('bob'), ...invited }]);
     await send('post', '/members', { name: 'bob@example.com' }).expect(409);
     const settings = await send('get', '/settings', undefined, 'bob').expect(200);
-    expect(settings.body).toEqual({ variables: [], members: [view('alice', 'owner'), view('bob')] });
+    expect(settings.body).toEqual({ variables: [], members: [view('alice', 'owner'), { ...view('bob'), ...open }] });
     const left = await send('delete', '/members/BOB%40example.com').expect(200);
     expect(left.body).toEqual([view('alice', 'owner')]);
     await send('get', '', undefined, 'bob').expect(404);
@@ -52,9 +54,16 @@ describe('members', () => {
         .get('/api/groups')
         .set('x-service-token', tokens['carol'] ?? '');
     expect((await carols()).body).toEqual([]);
+    const check = () => request(api.app).post('/api/user/invitation/check').send({ invitation });
+    const expected = { group: { id: 'acme', name: 'acme' }, email: 'carol@example.com', ...invitedBy };
+    expect((await check().expect(200)).body).toEqual(expected);
     const accept = request(api.app).post('/api/user/invitation').set('x-service-token', tokens['carol']);
     await accept.send({ invitation }).expect(200);
     expect((await carols()).body).toEqual([{ id: 'acme', name: 'acme' }]);
+    // Nobody learns from it who joined which group.
+    await check().expect(422);
+    const joined = await send('get', '/settings').expect(200);
+    expect(joined.body).toEqual({ variables: [], members: [view('alice', 'owner'), view('carol')] });
 
     await send('delete', '/members/carol@example.com').expect(200);
     await send('post', '/members', { name: 'carol@example.com' }).expect(201);

@@ -3,7 +3,15 @@ import { describe, expect, test } from '@jest/globals';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import type { Group } from '../../crds/group.ts';
 import { canSee } from '../auth/visibility.ts';
-import { acceptance, inviteToGroup, invitingGroup, isInvited, withdrawInvitation } from './group-invitation.ts';
+import {
+  acceptance,
+  invitedUntil,
+  inviteToGroup,
+  invitingGroup,
+  isInvited,
+  openInvitation,
+  withdrawInvitation,
+} from './group-invitation.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const day = 24 * 3600 * 1000;
@@ -15,7 +23,7 @@ function groupOf(annotations: Record<string, string>, members = ['alice@x.exampl
 }
 
 describe('an invitation', () => {
-  const { invitation, expiresAt, annotations } = inviteToGroup(groupOf({}), email, now, randomBytes);
+  const { invitation, expiresAt, annotations } = inviteToGroup(groupOf({}), email, 'ada@example.com', now, randomBytes);
 
   test('names its group, is valid for a week, and is stored as a hash', () => {
     expect(invitingGroup(invitation)).toBe('acme');
@@ -43,6 +51,16 @@ describe('an invitation', () => {
     ],
   ])('%s', (_name, group, by, given, at, expected) => {
     expect(isInvited(group, by, given, at)).toBe(expected);
+  });
+
+  test('shows who invites whom to whoever has its text, while it can be accepted', () => {
+    const open = groupOf(annotations);
+    expect(openInvitation(open, invitation, now)).toEqual({ email, by: 'ada@example.com', expiresAt });
+    expect(openInvitation(open, invitation, now + 7 * day)).toBeUndefined();
+    expect(openInvitation(open, `${invitation.slice(0, -4)}AAAA`, now)).toBeUndefined();
+    expect(openInvitation(groupOf(acceptance(bob)), invitation, now)).toBeUndefined();
+    expect([invitedUntil(open, email), invitedUntil(open, 'alice@x.example')]).toEqual([expiresAt, undefined]);
+    expect(invitedUntil(groupOf(acceptance(bob)), email)).toBeUndefined();
   });
 
   test('opens its group only to the account that accepted it', () => {

@@ -10,7 +10,7 @@ const invitationMs = 7 * 24 * 3600 * 1000;
 
 /** Value of a Group's annotation for one member: an open invitation, or the account that accepted it. */
 const recordSchema = z.union([
-  z.object({ hash: z.string(), expiresAt: z.iso.datetime() }),
+  z.object({ hash: z.string(), expiresAt: z.iso.datetime(), by: z.string().optional() }),
   z.object({ account: z.string().min(1) }),
 ]);
 
@@ -38,18 +38,20 @@ function annotationFor(email: string): string {
  * Invites a member. An account of this address that accepts sees this group, but no other group that names the address:
  * the member who adds them sees the invitation, so it does not verify the address.
  * @param email in lower case
+ * @param by e-mail address of the member who invites
  * @param now milliseconds since 1970
  * @returns the invitation, and the annotations to set with the patch that adds the member
  */
 export function inviteToGroup(
   { metadata }: Pick<Group, 'metadata'>,
   email: string,
+  by: string,
   now: number,
   randomBytes: RandomBytes,
 ): Invitation & { annotations: Record<string, string> } {
   const invitation = `g.${metadata.name}.${newToken(randomBytes)}`;
   const expiresAt = invitationEnd(now);
-  const record = JSON.stringify({ hash: tokenHash(invitation), expiresAt });
+  const record = JSON.stringify({ hash: tokenHash(invitation), expiresAt, by });
   return { invitation, expiresAt, annotations: { [annotationFor(email)]: record } };
 }
 
@@ -69,6 +71,28 @@ export function isInvited(group: Group, email: string, invitation: string, now: 
   const record = recordOf(group, email);
   if (!record || !('hash' in record) || !group.spec.members.includes(email)) return false;
   return isSameHash(record.hash, tokenHash(invitation)) && now < Date.parse(record.expiresAt);
+}
+
+/** An open invitation, as whoever has its text sees it. */
+export interface OpenInvitation {
+  email: string;
+  /** Who invites; unknown for an invitation that an earlier version wrote. */
+  by: string | undefined;
+  expiresAt: string;
+}
+
+/** Returns the member whom the text invites, and by whom; undefined if it invites nobody now. */
+export function openInvitation(group: Group, invitation: string, now: number): OpenInvitation | undefined {
+  const email = group.spec.members.find((member) => isInvited(group, member, invitation, now));
+  if (email === undefined) return undefined;
+  const record = recordOf(group, email);
+  return record && 'hash' in record ? { email, by: record.by, expiresAt: record.expiresAt } : undefined;
+}
+
+/** Returns when an invitation that the member has not accepted ends or has ended; undefined if there is none. */
+export function invitedUntil(group: Group, email: string): string | undefined {
+  const record = recordOf(group, email);
+  return record && 'hash' in record ? record.expiresAt : undefined;
 }
 
 /** Returns the annotations that accept an invitation, so that it cannot be used again. */

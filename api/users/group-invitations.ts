@@ -1,14 +1,32 @@
+import { z } from 'zod';
 import { GROUP, type Group } from '../../crds/group.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Invalid } from '../shared/errors.ts';
-import { acceptance, invitingGroup, isInvited } from '../user-records/group-invitation.ts';
+import { acceptance, invitingGroup, isInvited, openInvitation } from '../user-records/group-invitation.ts';
 import type { User } from '../user-records/user-record.ts';
 
 export function invalidInvitation(): Invalid {
   const message = 'is not valid: it may be for another address, used already, or older than a week. Ask for a new one';
   return new Invalid('the invitation is not valid', { details: [{ path: 'invitation', message }] });
 }
+
+/** An invitation, as whoever has its text sees it before they accept. */
+export const invitationViewSchema = z
+  .object({
+    group: z
+      .object({ id: z.string(), name: z.string() })
+      .optional()
+      .meta({ description: 'The group that it opens; absent for an invitation from an administrator.' }),
+    email: z
+      .string()
+      .optional()
+      .meta({ description: 'The address that can accept it; absent if only its owner knows.' }),
+    invitedBy: z.string().optional().meta({ description: 'The member who invites; absent if that is not known.' }),
+    expiresAt: z.iso.datetime().optional(),
+  })
+  .meta({ id: 'Invitation', description: 'Extension.' });
+export type InvitationView = z.infer<typeof invitationViewSchema>;
 
 export interface GroupInvitationOptions {
   cluster: Pick<ClusterWriter, 'find' | 'patch' | 'exclusively'>;
@@ -22,6 +40,24 @@ export class GroupInvitations {
 
   constructor(options: GroupInvitationOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Returns what an invitation is for. It reads the cache alone, because the request needs no login. An administrator's
+   * invitation is not examined: which account it is for can be found only by the address.
+   * @throws Invalid if it is not an invitation, or not valid now
+   */
+  view(invitation: string): InvitationView {
+    if (/^a\.[A-Za-z0-9_-]{43}$/.test(invitation)) return {};
+    const { cache, now } = this.#options;
+    const name = invitingGroup(invitation);
+    const group = name === undefined ? undefined : cache.get(name);
+    const open = group && openInvitation(group, invitation, now());
+    if (!group || !open) throw invalidInvitation();
+    const { email, by, expiresAt } = open;
+    const { name: id } = group.metadata;
+    const named = { id, name: group.spec.displayName ?? id };
+    return { group: named, email, ...(by !== undefined && { invitedBy: by }), expiresAt };
   }
 
   /** Returns the current state of the group that the address can join with the invitation. @throws Invalid */

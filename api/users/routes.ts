@@ -8,6 +8,7 @@ import type { ApiTokens } from './api-tokens.ts';
 import { isOwnOrigin } from '../auth/origin.ts';
 import { Forbidden } from '../shared/errors.ts';
 import { clearLoginCookie, setLoginCookie } from './login-cookie.ts';
+import { invitationViewSchema, type GroupInvitations } from './group-invitations.ts';
 import type { RegistrationPolicy } from './registration-policy.ts';
 import {
   acceptInvitationSchema,
@@ -33,6 +34,7 @@ const loginMethodsSchema = z
 
 export interface OpenUserRoutesOptions {
   accounts: Accounts;
+  invitations: Pick<GroupInvitations, 'view'>;
   registration: RegistrationPolicy['mode'];
   /** Path at which a browser logs in by OpenID Connect, if it is configured. */
   oidcPath: string | undefined;
@@ -40,7 +42,8 @@ export interface OpenUserRoutesOptions {
 }
 
 /** Returns the routes that need no token: register and login. */
-export function openUserRoutes({ accounts, registration, oidcPath, ownOrigin }: OpenUserRoutesOptions): Endpoint[] {
+export function openUserRoutes(options: OpenUserRoutesOptions): Endpoint[] {
+  const { accounts, invitations, registration, oidcPath, ownOrigin } = options;
   return [
     openEndpoint({
       method: 'get',
@@ -63,6 +66,14 @@ export function openUserRoutes({ accounts, registration, oidcPath, ownOrigin }: 
         409: 'The address already has an account, or the account was changed at the same time.',
       },
       run: async ({ body }) => userView(await accounts.register(body)),
+    }),
+    openEndpoint({
+      method: 'post',
+      path: '/api/user/invitation/check',
+      summary: 'Returns who invites whom to what, and changes nothing (extension)',
+      body: acceptInvitationSchema,
+      answer: invitationViewSchema,
+      run: ({ body: { invitation } }) => invitations.view(invitation),
     }),
     openEndpoint({
       method: 'post',

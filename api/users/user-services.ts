@@ -86,6 +86,7 @@ export function userServices(options: UserServicesOptions): {
     endpoints: [
       ...openUserRoutes({
         accounts,
+        invitations,
         registration: policy.mode,
         oidcPath: config.oidc && OIDC_LOGIN_PATH,
         ownOrigin: config.ownOrigin,

@@ -37,12 +37,17 @@ export function asRequestError(error: unknown): RequestError {
 
 /** Returns one sentence that says what failed and what to do. */
 export function sentenceOf({ status, message, retryAfter }: RequestError): string {
-  const text = withoutRequests(message.charAt(0).toUpperCase() + message.slice(1));
+  const text = withoutRequests(withoutDetails(message.charAt(0).toUpperCase() + message.slice(1)));
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`;
   if (status === 0) return 'The server did not answer. Check your connection, then try again.';
   if (status === 429 && retryAfter !== undefined) return `${sentence} Try again in ${retryAfter} s.`;
   if (status >= 500 && status !== 503) return `${sentence} Try again; if it fails again, ask an administrator.`;
   return sentence;
+}
+
+/** Leaves out where a response has its details, which the page shows. */
+function withoutDetails(text: string): string {
+  return text.replace(/,? for the reasons? in details/, '').replace(/ in details(?=\.|$)/, '');
 }
 
 /** Leaves out sentences about requests of the REST API, which the page has buttons for. */
@@ -54,5 +59,21 @@ function withoutRequests(text: string): string {
 
 /** Returns the error of a field; undefined if there is none. */
 export function faultOf(error: RequestError | undefined, field: string): string | undefined {
-  return error?.details.find(({ path }) => path === field || path.startsWith(`${field}.`))?.message;
+  return error?.details.find(({ path }) => isOf(path, field))?.message;
+}
+
+/** Returns the details of an error that none of the fields shows. */
+export function detailsBeside(error: RequestError, fields: ReadonlySet<string> = new Set()): readonly Detail[] {
+  // A field shows the first of its errors.
+  const shown = new Set([...fields].map((field) => error.details.find(({ path }) => isOf(path, field))));
+  return error.details.filter((detail) => !shown.has(detail));
+}
+
+function isOf(path: string, field: string): boolean {
+  return path === field || path.startsWith(`${field}.`);
+}
+
+/** Returns the error of a field as a sentence below it. */
+export function shownFault(fault: string): string {
+  return `${fault.charAt(0).toUpperCase()}${fault.slice(1)}${/[.!?]$/.test(fault) ? '' : '.'}`;
 }

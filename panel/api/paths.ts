@@ -21,6 +21,15 @@ export const groupPage = (id: string, tab?: string): string => `/groups/${encode
 export const repositoryPage = (id: string, tab?: string): string => `/repositories/${encode(id)}${tabQuery(tab)}`;
 export const environmentPage = (id: string, tab?: string): string => `/environments/${encode(id)}${tabQuery(tab)}`;
 
+/** @param invitation the text in an invitation's link */
+export const invitationPage = (invitation: string): string => `/invitation?invitation=${encode(invitation)}`;
+
+/** Returns the invitation in a link or text that somebody pasted. */
+export function invitationIn(text: string): string {
+  const named = /[?&]invitation=([^&#\s]+)/.exec(text)?.[1];
+  return named === undefined ? text.trim() : decodeURIComponent(named);
+}
+
 function tabQuery(tab: string | undefined): string {
   return tab === undefined ? '' : `?tab=${encode(tab)}`;
 }

@@ -9,6 +9,7 @@ export type { Usage } from '../../api/environment-details/usage.ts';
 export type { EnvironmentVisit, SharedView } from '../../api/environment-access/routes.ts';
 export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view.ts';
 export type { TestsView } from '../../api/environments/tests-view.ts';
+export type { InvitationView } from '../../api/users/group-invitations.ts';
 export type { InvitedMemberView, MemberView } from '../../api/groups/member-service.ts';
 export type { GroupItem as GroupListItem, GroupView } from '../../api/groups/group-view.ts';
 export type { ConditionView } from '../../api/http/condition-view.ts';

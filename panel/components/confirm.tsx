@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { useAction } from '../state/action.ts';
 import { Dialog } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
@@ -11,12 +12,17 @@ export interface ConfirmProps {
   /** The verb on the button. */
   verb: string;
   isDestructive?: boolean;
+  /** A name that the user types first, for what nobody should delete by a slip. */
+  typed?: string;
   act: () => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks for confirmation of an action that cannot be undone. The focus is on Cancel. */
-export function Confirm({ title, children, verb, isDestructive = true, act, onClose }: ConfirmProps): JSX.Element {
+export function Confirm(props: ConfirmProps): JSX.Element {
+  const { title, children, verb, isDestructive = true, typed, act, onClose } = props;
+  const input = useSignal('');
+  const field = useId();
   const cancel = useRef<HTMLButtonElement>(null);
   const action = useAction(async () => {
     await act();
@@ -26,6 +32,21 @@ export function Confirm({ title, children, verb, isDestructive = true, act, onCl
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="consequence">{children}</div>
+      {typed !== undefined && (
+        <div class="field">
+          <label for={field}>
+            Type <code>{typed}</code> to confirm
+          </label>
+          <input
+            id={field}
+            value={input.value}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            onInput={(event) => (input.value = event.currentTarget.value)}
+          />
+        </div>
+      )}
       <ErrorNote error={action.error.value} />
       <div class="buttons">
         <button type="button" ref={cancel} onClick={onClose}>
@@ -34,7 +55,7 @@ export function Confirm({ title, children, verb, isDestructive = true, act, onCl
         <button
           type="button"
           class={isDestructive ? 'danger' : 'primary'}
-          disabled={action.isPending.value}
+          disabled={action.isPending.value || (typed !== undefined && input.value.trim() !== typed)}
           onClick={() => action.run()}
         >
           {verb}

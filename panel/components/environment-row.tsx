@@ -4,6 +4,8 @@ import type { EnvironmentItem } from '../api/items.ts';
 import { environmentPage } from '../api/paths.ts';
 import { favourites, toggleFavourite } from '../state/favourites.ts';
 import { environments } from '../state/live.ts';
+import { inSections, isSameItems } from '../view/list-sections.ts';
+import { problemInOneLine } from '../view/problem-lines.ts';
 import { shownState } from '../view/shown-state.ts';
 import { Icon } from './icons.tsx';
 import { StateBadge } from './state-badge.tsx';
@@ -23,28 +25,56 @@ export function EnvironmentRows({
   label: string;
 }): JSX.Element {
   const known = environments.value;
-  const drawn = useRef(new WeakMap<EnvironmentItem, JSX.Element>());
+  const drawn = useRef<readonly DrawnRows[]>([]);
+  const shown = items.map((item) => {
+    const newest = known.get(item.id);
+    return newest && newest.version > item.version ? newest : item;
+  });
+  drawn.current = inSections(shown, rowsOfSection).map((section, index) => {
+    const before = drawn.current[index];
+    // Preact skips an element that is the same object: of 10,000 rows, only the changed sections cost time.
+    if (before && isSameItems(before.section, section)) return before;
+    return { section, element: <RowSection key={index} items={section} withRepository={withRepository} /> };
+  });
   return (
-    <ul class="environment-list" aria-label={label}>
-      {items.map((item) => {
-        const newest = known.get(item.id);
-        const shown = newest && newest.version > item.version ? newest : item;
-        // Preact skips an element that is the same object: of 10,000 rows, only the changed ones cost time.
-        const row = drawn.current.get(shown) ?? (
-          <EnvironmentRow key={item.id} item={shown} withRepository={withRepository} />
-        );
-        drawn.current.set(shown, row);
-        return row;
-      })}
-    </ul>
+    <div role="list" class="environment-list" aria-label={label}>
+      {drawn.current.map(({ element }) => element)}
+    </div>
+  );
+}
+
+/** Rows that the browser renders together when they come into view. */
+interface DrawnRows {
+  section: readonly EnvironmentItem[];
+  element: JSX.Element;
+}
+
+/** Fewer sections are cheaper to observe in each frame, and smaller ones to render. */
+const rowsOfSection = 25;
+
+function RowSection({
+  items,
+  withRepository,
+}: {
+  items: readonly EnvironmentItem[];
+  withRepository: boolean;
+}): JSX.Element {
+  return (
+    <div role="presentation" class="row-section" style={{ '--rows': items.length }}>
+      {items.map((item) => (
+        <EnvironmentRow key={item.id} item={item} withRepository={withRepository} />
+      ))}
+    </div>
   );
 }
 
 function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withRepository: boolean }): JSX.Element {
   const state = shownState(item);
+  const { problem } = item;
+  const text = problem ? problemInOneLine(problem.reason, problem.message) : (item.subject ?? nameIfOther(item));
   const isBuilding = item.build?.result === 'running' && item.build.startedAt !== undefined;
   return (
-    <li class={`environment-row state-${state}`}>
+    <div role="listitem" class={`environment-row state-${state}`}>
       <span class="cell-badge">
         <StateBadge state={state} isQuiet />
       </span>
@@ -55,8 +85,8 @@ function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withR
           <span class="isolate">{refText(item)}</span>
         </a>
       </span>
-      <span class={`subject one-line ${item.problem ? 'is-problem' : ''}`} title={item.problem?.message}>
-        <span class="isolate">{visibleText(item.problem?.message ?? item.subject ?? nameIfOther(item))}</span>
+      <span class={`subject one-line ${problem ? 'is-problem' : ''}`} title={problem?.message}>
+        <span class="isolate">{visibleText(text)}</span>
       </span>
       <code class="cell-commit muted">{item.commit?.slice(0, shortCommit)}</code>
       <span class="cell-age muted">
@@ -76,7 +106,7 @@ function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withR
       </span>
       <span class="row-actions">
         <Star id={item.id} name={item.name} />
-        {item.weburl !== undefined && item.status === 'built' && (
+        {item.weburl !== undefined && state !== 'deleting' && item.status === 'built' && (
           <a
             class="button icon-button"
             href={item.weburl}
@@ -89,7 +119,7 @@ function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withR
           </a>
         )}
       </span>
-    </li>
+    </div>
   );
 }
 

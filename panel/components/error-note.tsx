@@ -1,11 +1,23 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { sentenceOf, type RequestError } from '../api/errors.ts';
+import { detailsBeside, sentenceOf, type RequestError } from '../api/errors.ts';
 import { Icon } from './icons.tsx';
 
-/** Why a write failed, beside the form or button that caused it. */
-export function ErrorNote({ error }: { error: RequestError | undefined }): JSX.Element | null {
+/**
+ * Why a write failed, beside the form or button that caused it.
+ * @param props.fields names of the fields that show their own errors
+ */
+export function ErrorNote({
+  error,
+  fields,
+}: {
+  error: RequestError | undefined;
+  fields?: ReadonlySet<string>;
+}): JSX.Element | null {
   if (!error) return null;
-  const others = error.details.filter(({ message }) => !error.message.includes(message));
+  const details = detailsBeside(error, fields);
+  // Each field says what is wrong with its value, once.
+  if (error.details.length > 0 && details.length === 0) return null;
+  const others = details.filter(({ message }) => !error.message.includes(message));
   return (
     <div class="note note-failed" role="alert">
       <Icon name="cross" />
@@ -81,9 +93,10 @@ export function Empty({
 /** Placeholder lines for content that is being loaded, visible only after 150 ms. */
 export function Skeleton({ lines = 4, what }: { lines?: number; what: string }): JSX.Element {
   return (
-    <div class="skeleton" role="status" aria-label={`Loading ${what}`}>
+    <div class="skeleton" role="status">
+      <p class="muted">Loading {what}…</p>
       {Array.from({ length: lines }, (_none, index) => (
-        <span key={index} class="skeleton-line" />
+        <span key={index} class="skeleton-line" aria-hidden="true" />
       ))}
     </div>
   );

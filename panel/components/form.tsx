@@ -1,11 +1,11 @@
 import { createContext, h, type ComponentChildren, type JSX, type TargetedInputEvent } from 'preact';
-import { useContext, useId } from 'preact/hooks';
-import { faultOf } from '../api/errors.ts';
+import { useContext, useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { faultOf, shownFault } from '../api/errors.ts';
 import type { Action } from '../state/action.ts';
 import { ErrorNote } from './error-note.tsx';
 
-/** The action of the form around a field, whose error can concern the field's value. */
-const FormAction = createContext<Action | undefined>(undefined);
+/** The form around a field: its action, whose error can concern the field's value, and the names of its fields. */
+const FormOfField = createContext<{ action: Action; fields: Set<string> } | undefined>(undefined);
 
 export interface FormProps {
   action: Action;
@@ -20,16 +20,22 @@ export interface FormProps {
 
 /** A form whose input stays when the request fails. */
 export function Form({ action, children, verb, more, isDisabled = false, label }: FormProps): JSX.Element {
+  const form = useRef<HTMLFormElement>(null);
+  const fields = useRef(new Set<string>());
+  useEffect(() => {
+    if (action.error.value) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [action.error.value]);
   return (
     <form
+      ref={form}
       aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
         action.run();
       }}
     >
-      <FormAction.Provider value={action}>{children}</FormAction.Provider>
-      <ErrorNote error={action.error.value} />
+      <FormOfField.Provider value={{ action, fields: fields.current }}>{children}</FormOfField.Provider>
+      <ErrorNote error={action.error.value} fields={fields.current} />
       <div class="buttons">
         {more}
         <button type="submit" class="primary" disabled={action.isPending.value || isDisabled}>
@@ -50,13 +56,23 @@ export interface FieldProps {
 /** A labelled control with the error of its value. */
 export function Field({ label, name, hint, children }: FieldProps): JSX.Element {
   const id = useId();
-  const fault = faultOf(useContext(FormAction)?.error.value, name);
+  const form = useContext(FormOfField);
+  const fault = faultOf(form?.action.error.value, name);
+  useLayoutEffect(() => {
+    form?.fields.add(name);
+    return () => form?.fields.delete(name);
+  }, [form?.fields, name]);
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children({ id, name, 'aria-describedby': `${id}-hint`, 'aria-invalid': fault !== undefined })}
       <p id={`${id}-hint`} class="hint">
-        {fault === undefined ? hint : <span class="fault">{fault}</span>}
+        {fault !== undefined && (
+          <span class="fault" role="alert">
+            {shownFault(fault)}{' '}
+          </span>
+        )}
+        {hint}
       </p>
     </div>
   );

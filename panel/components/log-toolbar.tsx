@@ -19,6 +19,7 @@ export interface LogToolbarProps {
   found: number;
   match: number;
   onGo: (step: number) => void;
+  isWrapped: boolean;
   isPaused: boolean;
   onPause: () => void;
   downloadPath?: string;
@@ -88,7 +89,14 @@ export function LogToolbar(props: LogToolbarProps): JSX.Element {
       )}
       <Toggle name="errors" text="Errors only" />
       <Toggle name="time" text="Timestamps" />
-      <Toggle name="wrap" text="Wrap" />
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={props.isWrapped}
+        onClick={() => setQuery({ wrap: props.isWrapped ? '0' : '1' })}
+      >
+        Wrap
+      </button>
       <button type="button" class="chip" aria-pressed={isPaused} onClick={props.onPause}>
         <Icon name={isPaused ? 'play' : 'pause'} /> {isPaused ? 'Continue' : 'Pause'}
       </button>

@@ -10,6 +10,7 @@ import { LogRow } from './log-row.tsx';
 import { LogToolbar } from './log-toolbar.tsx';
 
 const rowHeight = 20;
+const typeMs = 300;
 /** A reader within this distance of the end, in pixels, is at the end. */
 const endMargin = 24;
 
@@ -27,6 +28,10 @@ export interface LogViewerProps {
   missing: string;
 }
 
+function isPhone(): boolean {
+  return window.matchMedia('(max-width: 599px)').matches;
+}
+
 /** A log of any length: only the lines in view are in the document. */
 export function LogViewer(props: LogViewerProps): JSX.Element {
   const { source, choice, withServices, isNumberedByPosition = false, downloadPath, fileName, missing } = props;
@@ -39,7 +44,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
   const pausedAt = useSignal<number | undefined>(undefined);
   const isFollowing = useSignal(query['line'] === undefined && query['stage'] === undefined);
   const seenLines = useSignal(0);
-  const search = useSignal('');
+  const search = useSignal(query['search'] ?? '');
   const match = useSignal(-1);
   const viewport = useSignal({ top: 0, height: 600 });
   const columns = useSignal(120);
@@ -76,7 +81,15 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
     };
   }, [sourceKey]);
 
-  const isWrapped = query['wrap'] === '1';
+  // A phone is too narrow for most lines.
+  // The address contains what was searched, but not each letter while it is typed.
+  useEffect(() => {
+    if (search.value === (query['search'] ?? '')) return undefined;
+    const timer = setTimeout(() => setQuery({ search: search.value }), typeMs);
+    return () => clearTimeout(timer);
+  }, [search.value]);
+
+  const isWrapped = query['wrap'] === undefined ? isPhone() : query['wrap'] === '1';
   const filter = {
     service: query['service'],
     stage: query['only'],
@@ -181,6 +194,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
         found={view.found.length}
         match={match.value}
         onGo={go}
+        isWrapped={isWrapped}
         isPaused={pausedAt.value !== undefined}
         onPause={() => (pausedAt.value = pausedAt.value === undefined ? version.value : undefined)}
         {...(downloadPath !== undefined && { downloadPath })}

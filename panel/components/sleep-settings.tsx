@@ -62,7 +62,7 @@ export function SleepForm({ settings, ofRepository, save }: SleepFormProps): JSX
           value={after.value}
           onInput={(text) => (after.value = text)}
           placeholder={ofRepository ? ofRepositoryText(inherited?.afterSeconds) : 'as in the installation'}
-          hint="30m or 4h; 0 for never."
+          hint="30m or 4h; 0 for never. Turning automatic sleep on or off restarts running public services once."
         />
         <CheckField
           label={

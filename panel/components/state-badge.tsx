@@ -11,6 +11,7 @@ export const STATE_ICONS: Readonly<Record<ShownState, IconName>> = {
   failed: 'cross',
   degraded: 'warning',
   asleep: 'moon',
+  deleting: 'bin',
 };
 
 /** A state as icon, word and colour. */

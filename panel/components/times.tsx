@@ -2,7 +2,7 @@ import { computed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { coarseNow, now } from '../state/clock.ts';
-import { duration, exactTime, relativeTime, shortAge } from '../view/time.ts';
+import { duration, elapsedTime, exactTime, relativeTime, shortAge } from '../view/time.ts';
 
 /** A time as an age, with the exact time on hover. `at` in Unix seconds; 0 shows nothing. */
 export function Ago({ at, isShort = false }: { at: number; isShort?: boolean }): JSX.Element | null {
@@ -11,6 +11,16 @@ export function Ago({ at, isShort = false }: { at: number; isShort?: boolean }):
   if (at <= 0) return null;
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={exactTime(at)} class="figures">
+      {text}
+    </time>
+  );
+}
+
+/** For how long something has been so, with the exact time on hover. `at` in Unix seconds. */
+export function Lasting({ at }: { at: number }): JSX.Element {
+  const text = useMemo(() => computed(() => elapsedTime(at, coarseNow.value / 1000)), [at]);
+  return (
+    <time dateTime={new Date(at * 1000).toISOString()} title={`since ${exactTime(at)}`} class="figures">
       {text}
     </time>
   );

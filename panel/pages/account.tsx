@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
+import { invitationIn, invitationPage } from '../api/paths.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { PasswordField } from '../components/credential-fields.tsx';
 import { Form, TextField } from '../components/form.tsx';
@@ -8,7 +10,6 @@ import { useAction } from '../state/action.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { notify } from '../state/notices.ts';
 import { useQuery, useTitle } from '../state/page.ts';
-import { forgetAll } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { ApiTokens } from './account/api-tokens.tsx';
 import { Sessions } from './account/sessions.tsx';
@@ -71,22 +72,21 @@ function ChangePassword({ email }: { email: string }): JSX.Element {
 
 function AcceptInvitation(): JSX.Element {
   const invitation = useSignal('');
-  const action = useAction(async () => {
-    await send('POST', '/api/user/invitation', { body: { invitation: invitation.value.trim() } });
-    invitation.value = '';
-    forgetAll();
-    notify('Accepted the invitation.');
+  const { route } = useLocation();
+  const action = useAction(() => {
+    route(invitationPage(invitationIn(invitation.value)));
+    return Promise.resolve();
   });
   return (
     <section class="stack-small">
       <h2>Invitation</h2>
-      <Form action={action} verb="Accept" label="Invitation">
+      <Form action={action} verb="Open" label="Invitation">
         <TextField
-          label="Invitation to a group"
+          label="Link of an invitation"
           name="invitation"
           value={invitation.value}
           onInput={(text) => (invitation.value = text)}
-          hint="The text after invitation= in the link that you got."
+          hint="Shows who invites you to what, before you accept."
           isMonospace
           isRequired
         />

@@ -13,6 +13,7 @@ import { Approval } from './environment/approval.tsx';
 import { Asleep } from './environment/asleep.tsx';
 import { Builds } from './environment/builds.tsx';
 import { Events } from './environment/events.tsx';
+import { Expired } from './environment/expired.tsx';
 import { Head } from './environment/head.tsx';
 import { EnvironmentLogs } from './environment/logs.tsx';
 import { Services } from './environment/services.tsx';
@@ -34,7 +35,7 @@ function Environment({ id }: { id: string }): JSX.Element {
   const { query, hrefWith } = useQuery();
   const resource = useResource<EnvironmentView>(readEnvironmentPath(id));
   const environment = resource.data.value;
-  const ref = visibleText(environment?.gitRef.name ?? id);
+  const ref = visibleText(environment?.gitRef.name ?? nameOf(id));
   const repository = environment?.rid ?? '';
   useTitle(environment ? `${repository.replace('.', '/')} ${ref}` : id, environment && shownState(environment));
   const hasShell = session.value.kind === 'signed-in' && session.value.user.shell === true;
@@ -67,6 +68,7 @@ function Environment({ id }: { id: string }): JSX.Element {
       <Approval environment={environment} />
       <WhyCard environment={environment} />
       <Asleep environment={environment} />
+      <Expired environment={environment} />
       <Builds environment={environment} />
       <Services environment={environment} />
       <div class="stack-small">

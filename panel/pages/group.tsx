@@ -95,7 +95,7 @@ function Group({ id }: { id: string }): JSX.Element {
         ))}
       {tab === 'members' && <GroupSettings id={id} what="members" />}
       {tab === 'variables' && <GroupSettings id={id} what="variables" />}
-      {tab === 'settings' && <DeleteGroup id={id} name={name} />}
+      {tab === 'settings' && <DeleteGroup id={id} name={name} repositories={repositories} />}
       {query['add'] !== undefined && <AddRepository group={id} onClose={() => setQuery({ add: undefined })} />}
     </div>
   );

@@ -64,7 +64,9 @@ export function OverviewPage(): JSX.Element {
           </button>
           <Command text="coppice group create acme" />
         </Empty>
-      ) : (
+      ) : overview.repositories.length === 0 ? (
+        <FirstRepository groups={overview.groups} />
+      ) : sum(counts.status) === 0 ? null : (
         <p class="summary figures">
           <Count state="failed" count={countOf(counts, 'failed')} text="failed" />
           <Count state="degraded" count={countOf(counts, 'degraded')} text="degraded" />
@@ -81,12 +83,38 @@ export function OverviewPage(): JSX.Element {
       />
       <Section title="In progress" items={inProgress} />
       <Section title="Favourites" items={starred} />
-      {overview.groups.map((group) => (
-        <GroupSection key={group.id} group={group} all={overview.repositories} />
-      ))}
+      {overview.repositories.length > 0 &&
+        overview.groups.map((group) => <GroupSection key={group.id} group={group} all={overview.repositories} />)}
       {overview.truncated && <p class="note">Only the first repositories are shown. Search finds the others.</p>}
       <Section title="Recently built" items={recent} />
     </div>
+  );
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
+/** The next step of an account whose groups are empty. */
+function FirstRepository({ groups }: { groups: readonly GroupItem[] }): JSX.Element {
+  const [first] = groups;
+  return (
+    <Empty title="Add your first repository">
+      <p>
+        Coppice runs the branches, tags and pull requests of a Git repository, each at an address of its own.
+        Repositories belong to a group, whose members see them; an account starts with a group of its own.
+      </p>
+      <ul class="stack-small">
+        {groups.map((group) => (
+          <li key={group.id}>
+            <a class={`button ${group === first ? 'primary' : ''}`} href={`${groupPage(group.id)}?add=1`}>
+              Add a repository to <span class="isolate">{visibleText(group.name)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {first && <Command text={`coppice repo add --group ${first.id}`} />}
+    </Empty>
   );
 }
 

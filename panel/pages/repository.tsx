@@ -31,7 +31,7 @@ function Repository({ id }: { id: string }): JSX.Element {
   const { query, setQuery } = useQuery();
   const resource = useResource<RepositoryHead>(`${repositoryPath(id)}?environments=false`);
   const repository = resource.data.value;
-  const name = visibleText(repository?.name ?? id);
+  const name = visibleText(repository?.name ?? id.slice(id.indexOf('.') + 1));
   const tabs = [
     { id: 'environments', text: 'Environments', href: repositoryPage(id) },
     { id: 'variables', text: 'Variables', href: repositoryPage(id, 'variables') },

@@ -1,22 +1,28 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { localReturn } from '../api/paths.ts';
+import { invitationIn, invitationPage, localReturn } from '../api/paths.ts';
 import { EmailField, PasswordField } from '../components/credential-fields.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { Logo } from '../components/icons.tsx';
 import { useAction } from '../state/action.ts';
 import { useTitle } from '../state/page.ts';
+import { useInvitation } from '../state/invitation.ts';
 import { useResource } from '../state/resource.ts';
 import { keepReturn } from '../state/return-path.ts';
 import { register, signIn, type LoginMethods } from '../state/session.ts';
+import { invitationText } from '../view/invitation-text.ts';
 
 /** Sign in with a password or at the OpenID Connect provider, or register. */
 export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX.Element {
   const { query } = useLocation();
   const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;
   useTitle(isRegistration ? 'Register' : 'Sign in');
-  const search = query['return'] === undefined ? '' : `?return=${encodeURIComponent(query['return'])}`;
+  const { invitation } = query;
+  const back = query['return'] ?? (invitation === undefined ? undefined : invitationPage(invitation));
+  const search = back === undefined ? '' : `?return=${encodeURIComponent(back)}`;
   return (
     <main class="sign-in">
       <p class="sign-in-brand">
@@ -73,10 +79,17 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
   const { query } = useLocation();
   const email = useSignal('');
   const password = useSignal('');
-  const invitation = useSignal(query['invitation'] ?? '');
-  const action = useAction(() => register(email.value, password.value, invitation.value.trim()));
+  const given = query['invitation'];
+  const invitation = useSignal(given ?? '');
+  const { found, error } = useInvitation(given ?? '');
+  useEffect(() => {
+    if (found?.email !== undefined && email.value === '') email.value = found.email;
+  }, [found]);
+  const action = useAction(() => register(email.value, password.value, invitationIn(invitation.value)));
   return (
-    <Form action={action} verb="Register" label="Register">
+    <Form action={action} verb={found ? 'Register and accept' : 'Register'} label="Register">
+      {found && <p>{invitationText(found)}</p>}
+      <ErrorNote error={error} />
       <EmailField value={email.value} onInput={(text) => (email.value = text)} hasFocus />
       <PasswordField
         isNew
@@ -84,14 +97,16 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
         onInput={(text) => (password.value = text)}
         hint="10 to 200 characters."
       />
-      <TextField
-        label="Invitation"
-        name="invitation"
-        value={invitation.value}
-        onInput={(text) => (invitation.value = text)}
-        hint={methods && policies[methods.registration]}
-        isMonospace
-      />
+      {!found && (
+        <TextField
+          label="Link of an invitation"
+          name="invitation"
+          value={invitation.value}
+          onInput={(text) => (invitation.value = text)}
+          hint={methods && policies[methods.registration]}
+          isMonospace
+        />
+      )}
     </Form>
   );
 }

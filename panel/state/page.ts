@@ -9,9 +9,10 @@ import empty from '../icons/empty.svg';
 import failed from '../icons/failed.svg';
 import degraded from '../icons/degraded.svg';
 import asleep from '../icons/asleep.svg';
+import deleting from '../icons/deleting.svg';
 import plain from '../icons/icon.svg';
 
-const icons: Record<ShownState, string> = { built, building, created, empty, failed, degraded, asleep };
+const icons: Record<ShownState, string> = { built, building, created, empty, failed, degraded, asleep, deleting };
 
 /** Sets the title and the icon of the browser's tab: `● acme/shop main`. */
 export function useTitle(title: string, state?: ShownState): void {

@@ -22,6 +22,9 @@ export const session = signal<Session>({ kind: 'unknown' });
 /** Whether the session ended while the page was open: a dialog asks to sign in again, and the page stays. */
 export const isEnded = signal(false);
 
+/** Whether the account was created on this page. */
+export const hasRegistered = signal(false);
+
 let waiting: PromiseWithResolvers<undefined> | undefined;
 
 onSessionEnd(() => {
@@ -60,6 +63,7 @@ export async function signIn(email: string, password: string): Promise<void> {
 export async function register(email: string, password: string, invitation: string | undefined): Promise<void> {
   const body = { email, password, ...(invitation !== undefined && invitation !== '' && { invitation }) };
   await send('POST', '/api/user/register', { body, waitsForSignIn: false });
+  hasRegistered.value = true;
   await signIn(email, password);
 }
 

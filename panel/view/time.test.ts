@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { duration, durationText, exactTime, parseDuration, relativeTime, shortAge } from './time.ts';
+import { duration, durationText, elapsedTime, exactTime, parseDuration, relativeTime, shortAge } from './time.ts';
 
 const now = 1_795_341_600;
 
@@ -16,6 +16,15 @@ test.each([
   [2 * 24 * 3600, 'in 2 days'],
 ])('shows a time %d seconds from now as "%s"', (seconds, expected) => {
   expect(relativeTime(now + seconds, now)).toBe(expected);
+});
+
+test.each([
+  [0, 'less than a minute'],
+  [60, '1 minute'],
+  [3599, '1 hour'],
+  [-5, 'less than a minute'],
+])('shows what started %d seconds ago as lasting "%s"', (seconds, expected) => {
+  expect(elapsedTime(now - seconds, now)).toBe(expected);
 });
 
 test.each([

@@ -25,6 +25,12 @@ export function relativeTime(at: number, now: number): string {
   return at > now ? `in ${words}` : `${words} ago`;
 }
 
+/** Returns how long ago a time was, rounded: `5 minutes`. Both in Unix seconds. */
+export function elapsedTime(at: number, now: number): string {
+  const rounded = roundedCount(Math.max(0, now - at));
+  return rounded ? `${rounded.count} ${rounded.name}${rounded.count === 1 ? '' : 's'}` : 'less than a minute';
+}
+
 const short = { year: 'y', month: 'mo', day: 'd', hour: 'h', minute: 'min' } as const;
 
 /** Returns an age or a remaining time for a narrow column, rounded: `3 min`, `2 d`. Both in Unix seconds. */

@@ -37,6 +37,8 @@ test.each([
   [{ status: 'building', health: 'failed' }, 'building'],
   [{ status: 'empty', health: 'inactive' }, 'empty'],
   [{ status: 'built', health: 'inactive', asleep: true }, 'asleep'],
+  [{ status: 'building', health: 'progressing', removing: true }, 'deleting'],
+  [{ status: 'empty', health: 'progressing', deleting: true }, 'deleting'],
 ] as const)('shows %p as %s', (environment, expected) => {
   expect(shownState(environment)).toBe(expected);
 });

@@ -72,6 +72,7 @@ beforeAll(async () => {
       ],
     },
   );
+  addChanging();
   browser = await PanelBrowser.start(local.url);
   page = await signIn(ada, '/environments/acme.shop-main?tab=settings');
 }, 120_000);
@@ -84,6 +85,24 @@ afterAll(async () => {
 function add(name: string, ref: string, status: EnvironmentStatus): Environment {
   const gitRef = { name: ref, type: 'branch' as const };
   return local.addEnvironment('acme', `shop-${name}`, { repository: 'shop', gitRef }, status);
+}
+
+/** Environments that fail, start, or lose their contents. */
+function addChanging(): void {
+  const problems = 'compose.yaml:5:9: services.web: is wrong\ncompose.yaml:8:18: must be a port';
+  const invalid = { ...condition('Stalled', 'True', 'ServiceFileInvalid'), message: problems };
+  const failed = { ...build, number: 3, result: 'failed', commit: `924ac50${commit.slice(7)}` } as const;
+  add('failed', 'failed', { ...built, commit, build: failed, builds: [failed, build], conditions: [invalid] });
+  const activation = { active: false, since: anHourAgo, specActive: true, buildPending: false } as const;
+  add('leaving', 'leaving', { ...built, activation: { ...activation, reason: 'DeleteRequest' } });
+  const ttl = { seconds: 60, since: anHourAgo };
+  add('expired', 'expired', { state: 'empty', build, ttl, activation: { ...activation, reason: 'Expired' } });
+  const startedAt = new Date().toISOString();
+  add('starting', 'starting', {
+    ...{ state: 'building', conditions: [condition('Reconciling', 'True', 'Building')] },
+    build: { number: 1, result: 'running', commit, startedAt, rolloutStartedAt: startedAt },
+    services: services.map((service) => ({ ...service, ready: false, message: 'it runs, but is not ready' })),
+  });
 }
 
 async function signIn(email: string, path: string): Promise<Page> {
@@ -104,7 +123,7 @@ describe('sleep', () => {
   test('is shown with why and what wakes, and ends with the button Wake', async () => {
     await page.goto('/environments/acme.shop-idle');
     await page.getByText('Members wake it with the button Wake; its address leads them here.').waitFor();
-    await page.getByText(/^Asleep since 1 hour ago\. Its services are stopped, because nobody visited it\./).waitFor();
+    await page.getByText(/^Asleep for 1 hour\. Its services are stopped, because nobody visited it\./).waitFor();
     expect(await page.title()).toMatch(/^☾ asleep · /);
     const rows = page.getByRole('region', { name: 'Services' }).getByRole('listitem');
     expect(await rows.locator('.service-state').allInnerTexts()).toEqual(['asleep', 'asleep']);
@@ -176,7 +195,7 @@ describe('sleep', () => {
     await page.locator('.summary-count', { hasText: '1 asleep' }).waitFor();
     await page.goto('/repositories/acme.shop');
     await page.getByRole('button', { name: 'asleep 1' }).click();
-    await page.getByText('1 of 5').waitFor();
+    await page.getByText('1 of 9').waitFor();
     expect(new URL(page.url()).search).toBe('?asleep=true');
     expect(await page.locator('.environment-row').allInnerTexts()).toEqual([expect.stringContaining('night')]);
   }, 60_000);
@@ -211,6 +230,49 @@ describe('access', () => {
     await page.getByText('.coppice/access?token=').waitFor();
     await page.getByText('It ends in 7 days.').waitFor();
     expect(await axeViolations(page)).toEqual([]);
+  }, 60_000);
+});
+
+describe('what happens to the contents', () => {
+  const badge = (text: string) => page.locator('.environment-title .badge', { hasText: text });
+  const states = () => page.locator('.service-state').allInnerTexts();
+
+  test('a deletion is not shown as a build', async () => {
+    await page.goto('/environments/acme.shop-leaving');
+    await badge('deleting').waitFor();
+    expect(await page.title()).toMatch(/^− deleting · /);
+    expect(await states()).toEqual(['being deleted', 'being deleted']);
+    for (const name of ['Build', 'More actions']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Open' }).count()).toBe(0);
+    expect(await page.locator('.current-build').getAttribute('class')).toContain('state-empty');
+  }, 60_000);
+
+  test('the end of a time to live is named', async () => {
+    await page.goto('/environments/acme.shop-expired');
+    await page.getByText('Empty for 1 hour: their time to live of 1 min ended. Create sets up new ones.').waitFor();
+    await page.getByRole('button', { name: 'Create' }).waitFor();
+  }, 60_000);
+
+  test('a failed build lists its problems once, and names the build that keeps running', async () => {
+    await page.goto('/environments/acme.shop-failed');
+    const why = page.getByRole('region', { name: 'Why it is not ready' });
+    await why.getByText('Build 3 (924ac50) failed; build 1 (0c1e8d7) keeps running.').waitFor();
+    const problems = why.getByRole('list', { name: 'Problems' }).getByRole('listitem');
+    expect(await problems.allInnerTexts()).toEqual([
+      'compose.yaml:5:9: services.web: is wrong',
+      'compose.yaml:8:18: must be a port',
+    ]);
+    expect(await why.getByRole('region').count()).toBe(0);
+    await page.getByText('runs build 1 of').waitFor();
+    await page.goto('/repositories/acme.shop?health=failed');
+    await page.getByText('compose.yaml:5:9: services.web: is wrong, and 1 more').waitFor();
+  }, 60_000);
+
+  test('services that start are not failures', async () => {
+    await page.goto('/environments/acme.shop-starting');
+    await page.locator('.service-state').first().waitFor();
+    expect(await states()).toEqual(['starting', 'waiting']);
+    expect(await page.locator('.service-row.state-failed').count()).toBe(0);
   }, 60_000);
 });
 
@@ -309,6 +371,8 @@ const paths = [
   '/environments/acme.shop-9',
   '/environments/acme.shop-9?tab=settings',
   '/environments/acme.shop-with',
+  '/environments/acme.shop-failed',
+  '/environments/acme.shop-starting',
 ];
 
 test.each([

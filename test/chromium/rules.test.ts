@@ -70,7 +70,7 @@ test('adds rules with the keyboard, and shows what they match before they are sa
   expect(await rowOf('pull request 7')).toMatch(/created\s+rule 2: has the label preview, comes from the repository/);
   await button('Show all 36 refs').click();
   expect(await rowOf('pull request 8')).toContain('rule 2: comes from a fork, and created requires forks: true');
-  expect(await rowOf('main')).toContain('exists');
+  expect(await rowOf('main')).toContain('already has one');
   expect((await texts()).map((text) => text.split('\n')[0])).toEqual([
     '1. Branches main dev get a built environment',
     '2. Pull requests with a label of preview get an environment with contents for 3d',

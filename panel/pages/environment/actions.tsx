@@ -33,6 +33,8 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
   const wake = useAction(async () => void (await write('POST', '/wake', 'Wake requested.')));
   const isAsleep = environment.asleep === true;
   const failed = [build, create, sleep, wake].map(({ error }) => error.value).find((error) => error !== undefined);
+  // New contents can be requested when the old ones are gone.
+  if (environment.removing === true) return <></>;
   const main = isEmpty ? create : isAsleep ? wake : build;
   return (
     <>
@@ -93,11 +95,17 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
               stays, because a sync would create it again.
             </p>
           ) : (
-            <p>
-              Deletes {serviceText(environment)} of <b class="isolate">{environment.name}</b>, and everything stored in
-              its volumes if it has some{sizeText(environment)}. The environment stays and can be created again, unless
-              another environment has the same ref.
-            </p>
+            <>
+              <p>
+                Deletes {serviceText(environment)} of <b class="isolate">{environment.name}</b> with everything stored
+                in volumes{sizeText(environment)}. The empty environment keeps its address and settings, and Create
+                fills it again.
+              </p>
+              <p class="muted">
+                The environment itself is deleted with its {environment.gitRef.type}, or at once if another environment
+                has the same one.
+              </p>
+            </>
           )}
         </Confirm>
       )}

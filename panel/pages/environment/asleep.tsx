@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { repositoryPath } from '../../api/paths.ts';
 import type { EnvironmentView, RepositorySettingsView } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
-import { Ago } from '../../components/times.tsx';
+import { Lasting } from '../../components/times.tsx';
 import { useResource } from '../../state/resource.ts';
 import { asleepText } from '../../view/sleep-text.ts';
 
@@ -27,7 +27,7 @@ function Sleeping({
         {isDecided && sleep && (
           <>
             {' '}
-            since <Ago at={sleep.since} />
+            for <Lasting at={sleep.since} />
           </>
         )}
         . {asleepText(isDecided ? sleep?.reason : undefined, wakeOn)}

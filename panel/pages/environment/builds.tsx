@@ -11,7 +11,10 @@ import { byteText } from '../../view/bytes.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 import { secondsOf, segmentsOf } from '../../view/timeline.ts';
 import { duration } from '../../view/time.ts';
+import { buildSubject, startText } from '../../view/build-text.ts';
 import { visibleText } from '../../view/visible-text.ts';
+
+const shortCommit = 7;
 
 const results: Record<BuildView['result'], { state: ShownState; icon: IconName }> = {
   pending: { state: 'created', icon: 'clock' },
@@ -32,7 +35,7 @@ export function Builds({ environment }: { environment: EnvironmentView }): JSX.E
   return (
     <section class="card" aria-label="Builds">
       <div class="card-body stack-small">
-        <CurrentBuild build={current} />
+        <CurrentBuild build={current} isDeployed={environment.status !== 'empty' && environment.removing !== true} />
         {others.length > 0 && (
           <details class="previous-builds" open={current.result !== 'running'}>
             <summary>
@@ -50,8 +53,10 @@ export function Builds({ environment }: { environment: EnvironmentView }): JSX.E
   );
 }
 
-function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
-  const { state, icon } = results[build.result];
+function CurrentBuild({ build, isDeployed }: { build: BuildView; isDeployed: boolean }): JSX.Element {
+  const { state: result, icon } = results[build.result];
+  // What a build deployed is gone with the contents.
+  const state = !isDeployed && result === 'built' ? 'empty' : result;
   const current = now.value / 1000;
   const seconds = secondsOf(build, current);
   const segments = segmentsOf(build, current);
@@ -62,11 +67,17 @@ function CurrentBuild({ build }: { build: BuildView }): JSX.Element {
           <Icon name={icon} /> Build {build.number} {build.result}
         </h2>
         <span class="muted row">
-          {build.trigger !== undefined && <span>started by {build.trigger}</span>}
+          {build.trigger !== undefined && <span>{startText(build.trigger)}</span>}
           {seconds !== undefined && <span class="figures">{duration(seconds)}</span>}
           {build.startedAt !== undefined && <Ago at={build.startedAt} />}
         </span>
       </div>
+      {(build.commit !== undefined || build.subject !== undefined) && (
+        <p class="row muted">
+          {build.commit !== undefined && <code>{build.commit.slice(0, shortCommit)}</code>}
+          <span class="isolate">{build.subject !== undefined && visibleText(buildSubject(build))}</span>
+        </p>
+      )}
       {build.result === 'running' && build.message !== undefined && <p class="muted isolate">{build.message}</p>}
       {segments.length > 0 && (
         <>
@@ -112,8 +123,6 @@ function Sizes({ builds }: { builds: readonly BuildView[] }): JSX.Element | null
   );
 }
 
-const shortCommit = 7;
-
 function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.Element {
   const { state, icon } = results[build.result];
   const seconds = build.duration ?? 0;
@@ -125,9 +134,7 @@ function PreviousBuild({ build, max }: { build: BuildView; max: number }): JSX.E
         <span class="visually-hidden">{build.result}</span>
       </LogLink>
       <code class="muted">{build.commit?.slice(0, shortCommit)}</code>
-      <span class="one-line muted isolate">
-        {visibleText([build.subject ?? build.trigger, build.author].filter((text) => text !== undefined).join(' · '))}
-      </span>
+      <span class="one-line muted isolate">{visibleText(buildSubject(build))}</span>
       <span class="duration-bar" aria-hidden="true">
         <span style={{ width: `${Math.max(2, (100 * seconds) / max)}%` }} />
       </span>

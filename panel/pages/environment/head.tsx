@@ -14,10 +14,16 @@ import { shownState } from '../../view/shown-state.ts';
 import { Actions } from './actions.tsx';
 import { visibleText } from '../../view/visible-text.ts';
 
+/** Who can open an environment that is not public. */
+const ACCESS_WORDS = { password: 'password', members: 'members only' } as const;
+
 /** The first line of the page: the environment's name, state and address. */
 export function Head({ environment }: { environment: EnvironmentView }): JSX.Element {
-  const { id, gitRef, rid, name, weburl, status, createdAt, builtAt, expiresAt, size } = environment;
-  const isOpenable = weburl !== undefined && (status === 'built' || environment.services.some(({ ready }) => ready));
+  const { id, gitRef, rid, name, weburl, status, createdAt, builtAt, expiresAt, size, build, deployedBuild } =
+    environment;
+  const isRunning = status === 'built' || environment.services.some(({ ready }) => ready);
+  const isOpenable = weburl !== undefined && environment.removing !== true && isRunning;
+  const runsFormer = build?.result === 'failed' && deployedBuild !== undefined;
   return (
     <div class="environment-head">
       <div class="spread">
@@ -43,7 +49,12 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
           {gitRef.type} of <a href={repositoryPage(rid)}>{rid}</a>
         </span>
         {!id.endsWith(`.${name}`) && <span class="isolate">{visibleText(name)}</span>}
-        {environment.commit !== undefined && <Commit rid={rid} commit={environment.commit} />}
+        {environment.commit !== undefined && (
+          <span class="row">
+            {runsFormer && <span>runs build {deployedBuild} of</span>}
+            <Commit rid={rid} commit={environment.commit} />
+          </span>
+        )}
         {builtAt > 0 ? (
           <span>
             last build ended <Ago at={builtAt} />
@@ -76,6 +87,15 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
             {weburl}
           </a>
           <Copy text={weburl} label="Copy the address" />
+          {environment.access !== 'public' && (
+            <a
+              class="access-mode"
+              href={`${environmentPage(id, 'settings')}#access`}
+              title="Change or share the access"
+            >
+              <Icon name="lock" /> {ACCESS_WORDS[environment.access]}
+            </a>
+          )}
         </p>
       )}
       {Object.entries(environment.aliases).length > 0 && (

@@ -10,7 +10,7 @@ import type { LogLine } from '../../view/log-line.ts';
 
 const shown = 8;
 
-/** The last lines of the log of the failed build, each with a link to it. */
+/** The last lines of the log of the failed build that can explain the failure, each with a link to it. */
 export function LastLines({
   environment: { id, build },
   service,
@@ -20,6 +20,7 @@ export function LastLines({
 }): JSX.Element | null {
   const lines = useSignal<readonly LogLine[]>([]);
   const number = build?.number;
+  const isRollout = build?.stages?.some(({ name }) => name === 'rollout') === true;
   useEffect(() => {
     if (number === undefined) return undefined;
     lines.value = [];
@@ -27,14 +28,19 @@ export function LastLines({
       { path: `${environmentPath(id)}/build/logs`, query: { build: String(number) } },
       {
         onLines: (more) => {
-          const own = more.filter((line) => service === undefined || line.service === service || line.service === '');
+          const own = more.filter(
+            (line) =>
+              (service === undefined || line.service === service || line.service === '') &&
+              // What built the images does not explain why services do not run.
+              !(isRollout && line.stage === 'build'),
+          );
           lines.value = [...lines.value, ...own].slice(-shown);
         },
       },
     );
     follower.start();
     return () => follower.stop();
-  }, [id, number, service]);
+  }, [id, number, service, isRollout]);
   if (lines.value.length === 0) return null;
   return (
     <div class="last-lines" role="region" aria-label="Last lines of the build's log" tabIndex={0}>

@@ -5,28 +5,39 @@ import { Icon } from '../../components/icons.tsx';
 import { LogLink } from '../../components/log-link.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { STATE_ICONS } from '../../components/state-badge.tsx';
+import { now } from '../../state/clock.ts';
 import { useUsage, type UsageHistory } from '../../state/usage.ts';
 import { byteText } from '../../view/bytes.ts';
 import { depthOf, inDependencyOrder } from '../../view/service-order.ts';
-import { shownService } from '../../view/shown-service.ts';
+import { shownService, startingSince, type ServiceSurroundings } from '../../view/shown-service.ts';
 
 type Service = EnvironmentView['services'][number];
 
 /** The services in the order in which they start. */
 export function Services({ environment }: { environment: EnvironmentView }): JSX.Element | null {
   const { id, services, status } = environment;
-  const isRunning = status !== 'empty' && environment.asleep !== true && services.length > 0;
+  const isRemoving = environment.removing === true;
+  const isRunning = status !== 'empty' && !isRemoving && environment.asleep !== true && services.length > 0;
   const history = useUsage(`${environmentPath(id)}/usage`, isRunning);
   if (services.length === 0) return null;
   const ordered = inDependencyOrder(services);
+  const ready = new Set(services.flatMap((service) => (service.ready ? service.name : [])));
+  const since = startingSince(environment);
+  const surroundings: ServiceSurroundings = {
+    ...{ status, isRemoving, ready, startingSince: since, isAsleep: environment.asleep === true },
+    // Without a start nothing depends on the time, and nothing is rendered each second.
+    now: since === undefined ? 0 : now.value / 1000,
+  };
   return (
     <section class="card" aria-label="Services">
       <div class="card-head">
         <h2>Services</h2>
         <span class="muted figures">
-          {environment.asleep === true
-            ? 'asleep'
-            : `${services.filter(({ ready }) => ready).length} of ${services.length} ready`}
+          {isRemoving
+            ? 'being deleted'
+            : environment.asleep === true
+              ? 'asleep'
+              : `${ready.size} of ${services.length} ready`}
         </span>
       </div>
       <ul>
@@ -36,8 +47,7 @@ export function Services({ environment }: { environment: EnvironmentView }): JSX
             service={service}
             depth={depthOf(services, service.name)}
             history={history}
-            status={status}
-            isAsleep={environment.asleep === true}
+            surroundings={surroundings}
           />
         ))}
       </ul>
@@ -51,23 +61,21 @@ function ServiceRow({
   service,
   depth,
   history,
-  status,
-  isAsleep,
+  surroundings,
 }: {
   service: Service;
   depth: number;
   history: UsageHistory;
-  status: string;
-  isAsleep: boolean;
+  surroundings: ServiceSurroundings;
 }): JSX.Element {
   const { name, restarts, lastTermination } = service;
   const job = service.job === true;
-  const { state, word } = shownService(service, { status, isAsleep });
-  const points = isAsleep ? [] : (history.get(name) ?? []);
+  const { state, word } = shownService(service, surroundings);
+  const points = surroundings.isAsleep || surroundings.isRemoving ? [] : (history.get(name) ?? []);
   const latest = points.at(-1);
   return (
-    <li class={`service-row state-${state}`}>
-      <span class="service-name" style={{ '--depth': Math.min(depth, maxDepth) }}>
+    <li class={`service-row state-${state}`} style={{ '--depth': Math.min(depth, maxDepth) }}>
+      <span class="service-name">
         <Icon name={STATE_ICONS[state]} />
         <b class="isolate one-line">{name}</b>
       </span>
@@ -85,7 +93,7 @@ function ServiceRow({
         <span class="isolate">{imageText(service)}</span>
       </span>
       <span class="service-addresses one-line">
-        {(service.addresses ?? []).map((address) => (
+        {(surroundings.isRemoving ? [] : (service.addresses ?? [])).map((address) => (
           <a key={address} href={address} target="_blank" rel="noopener noreferrer">
             {address.replace(/^https?:\/\//, '').replace(/\/$/, '')}
           </a>
@@ -110,7 +118,9 @@ function ServiceRow({
       <LogLink class="service-logs" service={name}>
         Logs<span class="visually-hidden"> of {name}</span>
       </LogLink>
-      {service.message !== undefined && !service.ready && <p class="service-message isolate">{service.message}</p>}
+      {service.message !== undefined && !service.ready && state !== 'deleting' && (
+        <p class="service-message isolate">{service.message}</p>
+      )}
     </li>
   );
 }
@@ -125,5 +135,5 @@ function terminationText(last: Service['lastTermination']): string | undefined {
 }
 
 function cpuText(cores: number): string {
-  return cores < 0.0995 ? `${Math.round(cores * 1000)} m` : `${cores.toFixed(2)} CPU`;
+  return cores < 0.0995 ? `${Math.round(cores * 1000)} mCPU` : `${cores.toFixed(2)} CPU`;
 }

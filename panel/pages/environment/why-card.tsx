@@ -2,8 +2,10 @@ import type { JSX } from 'preact';
 import type { EnvironmentView } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
 import { LogLink } from '../../components/log-link.tsx';
-import { Ago } from '../../components/times.tsx';
+import { Lasting } from '../../components/times.tsx';
+import { afterFailure } from '../../view/build-text.ts';
 import { reasonText } from '../../view/conditions.ts';
+import { problemLines } from '../../view/problem-lines.ts';
 import { visibleText } from '../../view/visible-text.ts';
 import { LastLines } from './last-lines.tsx';
 
@@ -15,10 +17,10 @@ export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.
   const { reason, since, service } = problem;
   // Lists truncate a long message; the condition contains all of it.
   const full = conditions.find((one) => one.reason === reason)?.message ?? problem.message;
-  // The first line names the failure; output of a program follows it.
-  const [first = '', ...output] = full.trim().split('\n');
-  const others = services.filter((one) => one.message !== undefined && !full.includes(one.message));
+  const { problems, output } = problemLines(reason, full);
+  const others = services.filter(({ ready, message }) => !ready && message !== undefined && !full.includes(message));
   const state = health === 'degraded' ? 'degraded' : health === 'progressing' ? 'building' : 'failed';
+  const after = afterFailure(environment);
   return (
     <section class={`why card state-${state}`} aria-label="Why it is not ready">
       <div class="card-head">
@@ -27,11 +29,21 @@ export function WhyCard({ environment }: { environment: EnvironmentView }): JSX.
           {service !== undefined && <span class="muted isolate">{service}</span>}
         </h2>
         <span class="muted">
-          since <Ago at={since} />
+          for <Lasting at={since} />
         </span>
       </div>
       <div class="card-body stack-small">
-        <p class="isolate">{visibleText(first)}</p>
+        {after !== undefined && <p>{after}</p>}
+        {problems.length === 1 && <p class="isolate">{visibleText(problems[0] ?? '')}</p>}
+        {problems.length > 1 && (
+          <ul class="stack-small" aria-label="Problems">
+            {problems.map((one) => (
+              <li key={one} class="isolate">
+                {visibleText(one)}
+              </li>
+            ))}
+          </ul>
+        )}
         {output.length > 0 && (
           <pre class="why-output" role="region" tabIndex={0} aria-label="Output">
             {output.map(visibleText).join('\n')}

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../../api/client.ts';
+import { asRequestError, RequestError } from '../../api/errors.ts';
 import { groupPath, repositoryPage } from '../../api/paths.ts';
 import type { RepositoryView } from '../../api/types.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -69,6 +70,16 @@ const hosts: Record<Type, { label: string; parameters: readonly Parameter[] }> =
 };
 const types = (Object.keys(hosts) as Type[]).map((type) => [type, hosts[type].label] as const);
 
+/** A repository that cannot be read has an error of all its parameters: it belongs to the first, which locates it. */
+function atFirstParameter(
+  { status, message, details, retryAfter, cause }: RequestError,
+  [first]: readonly Parameter[],
+): RequestError {
+  const path = `params.${first?.name ?? ''}`;
+  const moved = details.map((detail) => (detail.path === 'params' ? { ...detail, path } : detail));
+  return new RequestError(status, message, moved, retryAfter, cause);
+}
+
 export function AddRepository({ group, onClose }: { group: string; onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const type = useSignal<Type>('generic');
@@ -77,8 +88,10 @@ export function AddRepository({ group, onClose }: { group: string; onClose: () =
   const { parameters } = hosts[type.value];
   const action = useAction(async () => {
     const params = Object.fromEntries(parameters.map((one) => [one.name, values.value[one.name]?.trim() ?? '']));
-    const body = { name: name.value, type: type.value, params };
-    const added = await send<RepositoryView>('POST', groupPath(group), { body });
+    const body = { name: name.value, type: type.value, params, sync: true };
+    const added = await send<RepositoryView>('POST', groupPath(group), { body }).catch((thrown: unknown) => {
+      throw atFirstParameter(asRequestError(thrown), parameters);
+    });
     invalidateWhere((path) => path.startsWith('/api/overview'));
     onClose();
     route(repositoryPage(added.id));

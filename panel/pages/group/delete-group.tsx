@@ -1,12 +1,21 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../../api/client.ts';
+import type { CountedRepository } from '../../api/items.ts';
 import { groupPath } from '../../api/paths.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
+import { contentsText } from '../../view/group-contents.ts';
 
-export function DeleteGroup({ id, name }: { id: string; name: string }): JSX.Element {
+interface DeleteGroupProps {
+  id: string;
+  name: string;
+  /** Undefined until they are loaded. */
+  repositories: readonly CountedRepository[] | undefined;
+}
+
+export function DeleteGroup({ id, name, repositories }: DeleteGroupProps): JSX.Element {
   const { query, setQuery } = useQuery();
   const { route } = useLocation();
   return (
@@ -22,6 +31,7 @@ export function DeleteGroup({ id, name }: { id: string; name: string }): JSX.Ele
         <Confirm
           title="Delete the group"
           verb="Delete the group"
+          typed={id}
           act={async () => {
             await send('DELETE', groupPath(id));
             notify('Deletion requested.');
@@ -30,7 +40,8 @@ export function DeleteGroup({ id, name }: { id: string; name: string }): JSX.Ele
           onClose={() => setQuery({ dialog: undefined })}
         >
           <p>
-            Deletes <b class="isolate">{name}</b> with all its repositories, environments, volumes and variables.
+            Deletes <b class="isolate">{name}</b> with {repositories ? contentsText(repositories) : 'its repositories'},
+            and their volumes and variables. This cannot be undone.
           </p>
         </Confirm>
       )}

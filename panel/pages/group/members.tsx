@@ -10,7 +10,9 @@ import { Copy } from '../../components/copy.tsx';
 import { ErrorNote } from '../../components/error-note.tsx';
 import { Form, SelectField, TextField } from '../../components/form.tsx';
 import { Table } from '../../components/table.tsx';
+import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
+import { coarseNow } from '../../state/clock.ts';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
 import { session } from '../../state/session.ts';
@@ -37,9 +39,11 @@ export function Members({ id, members, onChange }: MembersProps): JSX.Element {
   return (
     <div class="stack">
       <Table columns={['Address', 'Role']} hasActions>
-        {members.map((member) => (
-          <MemberRow key={member.id} group={id} member={member} isOwn={member.name === own} onChange={onChange} />
-        ))}
+        {members
+          .toSorted((one, other) => Number(isInvited(one)) - Number(isInvited(other)))
+          .map((member) => (
+            <MemberRow key={member.id} group={id} member={member} isOwn={member.name === own} onChange={onChange} />
+          ))}
       </Table>
       <AddMember id={id} onChange={onChange} />
       {query['dialog'] === 'remove-member' && chosen && (
@@ -63,6 +67,28 @@ export function Members({ id, members, onChange }: MembersProps): JSX.Element {
         </Confirm>
       )}
     </div>
+  );
+}
+
+/** Whether the member has not accepted an invitation. */
+function isInvited({ invitationExpiresAt }: MemberView): boolean {
+  return invitationExpiresAt !== undefined;
+}
+
+function InvitedBadge({ until = '' }: { until: string | undefined }): JSX.Element {
+  const at = Date.parse(until) / 1000;
+  return (
+    <>
+      <span
+        class="badge state-created"
+        title="Has not accepted the invitation. An account with a verified address sees the group without it."
+      >
+        invited
+      </span>{' '}
+      <span class="muted">
+        {at > coarseNow.value / 1000 ? 'the link ends' : 'the link ended'} <Ago at={at} />
+      </span>
+    </>
   );
 }
 
@@ -98,6 +124,7 @@ function MemberRow({
     <tr>
       <td>
         {member.name} {isOwn && <span class="muted">(you)</span>}
+        {isInvited(member) && <InvitedBadge until={member.invitationExpiresAt} />}
         <ErrorNote error={action.error.value} />
       </td>
       <td>
@@ -181,7 +208,7 @@ function Invitation({
         <p>
           Send this link to <b>{name}</b>. It is shown once
           {invitationExpiresAt !== undefined && ` and valid until ${exactTime(Date.parse(invitationExpiresAt) / 1000)}`}
-          . An existing account accepts the invitation on the account page.
+          . It shows who invites to what, and asks to register or to sign in.
         </p>
         <p class="row">
           <code class="wrap-anywhere">{link}</code> <Copy text={link} label="Copy the link" />

@@ -18,7 +18,7 @@ import { listQuery } from '../../view/list-query.ts';
 import type { ShownState } from '../../view/shown-state.ts';
 
 /** By which parameter of the page's address environments of a shown state are found. */
-const filters: readonly (readonly [name: 'health' | 'state' | 'asleep', state: ShownState])[] = [
+const filters: readonly (readonly [name: 'health' | 'state' | 'asleep', state: Exclude<ShownState, 'deleting'>])[] = [
   ['health', 'failed'],
   ['health', 'degraded'],
   ['state', 'building'],

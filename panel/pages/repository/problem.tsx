@@ -3,7 +3,7 @@ import type { RepositoryHead } from '../../api/types.ts';
 import { Icon } from '../../components/icons.tsx';
 import { problemOf, reasonText } from '../../view/conditions.ts';
 
-/** The reason why a repository cannot be read, if there is one. */
+/** The reason why a repository cannot be read, or has no refs yet, if there is one. */
 export function RepositoryProblem({ repository }: { repository: RepositoryHead }): JSX.Element | null {
   if (repository.deleting) {
     return (
@@ -14,6 +14,15 @@ export function RepositoryProblem({ repository }: { repository: RepositoryHead }
     );
   }
   const problem = problemOf(repository.conditions);
+  const first = repository.conditions.find(({ type, status }) => type === 'Synced' && status === 'Unknown');
+  if (!problem && first) {
+    return (
+      <div class="note state-created" role="status">
+        <Icon name="clock" />
+        <p>The branches, tags and pull requests have not been read yet: {first.message}. Sync reads them now.</p>
+      </div>
+    );
+  }
   if (!problem) return null;
   return (
     <div class="note note-failed">

@@ -66,11 +66,17 @@ export function RulesCheck({ id, rules }: { id: string; rules: readonly Rule[] }
                 {ref.type !== 'branch' && <span class="muted">{ref.type} </span>}
                 {ref.name}
               </td>
-              <td>{ref.id === undefined ? ref.environment : 'exists'}</td>
+              <td>{ref.id === undefined ? ref.environment : 'already has one'}</td>
               <td class="muted isolate">{ref.why}</td>
             </tr>
           ))}
         </Table>
+      )}
+      {refs.some(({ id: existing }) => existing !== undefined) && (
+        <p class="muted">
+          Rules create environments. A ref that already has one keeps it, and its new commits are still built as set
+          under <a href="#sync">Synchronization</a>.
+        </p>
       )}
       {sorted.length > shown.length && (
         <div>

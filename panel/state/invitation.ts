@@ -1,0 +1,23 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { send } from '../api/client.ts';
+import { asRequestError, type RequestError } from '../api/errors.ts';
+import type { InvitationView } from '../api/types.ts';
+
+/** Reads who invites to what. An empty invitation is not read. */
+export function useInvitation(invitation: string): {
+  found: InvitationView | undefined;
+  error: RequestError | undefined;
+} {
+  const found = useSignal<InvitationView | undefined>(undefined);
+  const error = useSignal<RequestError | undefined>(undefined);
+  useEffect(() => {
+    found.value = undefined;
+    error.value = undefined;
+    if (invitation === '') return;
+    send<InvitationView>('POST', '/api/user/invitation/check', { body: { invitation }, waitsForSignIn: false })
+      .then((view) => (found.value = view))
+      .catch((thrown: unknown) => (error.value = asRequestError(thrown)));
+  }, [invitation]);
+  return { found: found.value, error: error.value };
+}
