@@ -71,7 +71,9 @@ function RowSection({
 function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withRepository: boolean }): JSX.Element {
   const state = shownState(item);
   const { problem } = item;
-  const text = problem ? problemInOneLine(problem.reason, problem.message) : (item.subject ?? nameIfOther(item));
+  const { first: text, more } = problem
+    ? problemInOneLine(problem.reason, problem.message)
+    : { first: item.subject ?? nameIfOther(item), more: '' };
   const isBuilding = item.build?.result === 'running' && item.build.startedAt !== undefined;
   return (
     <div role="listitem" class={`environment-row state-${state}`}>
@@ -85,8 +87,9 @@ function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withR
           <span class="isolate">{refText(item)}</span>
         </a>
       </span>
-      <span class={`subject one-line ${problem ? 'is-problem' : ''}`} title={problem?.message}>
-        <span class="isolate">{visibleText(text)}</span>
+      <span class={`subject ${problem ? 'is-problem' : ''}`} title={problem?.message}>
+        <span class="isolate one-line">{visibleText(text)}</span>
+        {more !== '' && <span class="subject-more">{more}</span>}
       </span>
       <code class="cell-commit muted">{item.commit?.slice(0, shortCommit)}</code>
       <span class="cell-age muted">

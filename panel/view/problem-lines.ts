@@ -16,12 +16,12 @@ export function problemLines(reason: string, message: string): ProblemLines {
     : { problems: lines.slice(0, 1), output: lines.slice(1) };
 }
 
-/** Returns the message of a failure in one line: its first problem, and how many others there are. */
-export function problemInOneLine(reason: string, message: string): string {
+/** Returns the message of a failure for one line: its first problem, and how many others there are, if there are any. */
+export function problemInOneLine(reason: string, message: string): { first: string; more: string } {
   const { problems } = problemLines(reason, message);
   const [first = ''] = problems;
   const others = problems.length - 1;
-  if (others === 0) return first;
+  if (others === 0) return { first, more: '' };
   // A list of environments has only the start of a long message.
-  return `${first}, and ${message.endsWith('…') ? 'more' : `${others} more`}`;
+  return { first, more: `and ${message.endsWith('…') ? 'more' : `${others} more`}` };
 }
