@@ -15,7 +15,11 @@ test('splits equal problems into a list, and puts the output of a program apart'
 
 test.each([
   ['ServiceFileInvalid', two, { first: 'compose.yaml:3:5: services.web: is wrong', more: 'and 1 more' }],
-  ['ServiceFileInvalid', `${two}\ncompose.yaml:9:1: an…`, { first: 'compose.yaml:3:5: services.web: is wrong', more: 'and more' }],
+  [
+    'ServiceFileInvalid',
+    `${two}\ncompose.yaml:9:1: an…`,
+    { first: 'compose.yaml:3:5: services.web: is wrong', more: 'and more' },
+  ],
   ['BuildFailed', failed, { first: 'image of web failed: exit code 1', more: '' }],
   ['RolloutFailed', 'not ready', { first: 'not ready', more: '' }],
 ])('shows %s in one line', (reason, message, expected) => {
