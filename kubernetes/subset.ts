@@ -60,14 +60,12 @@ export function isSubset(desired: unknown, live: unknown): boolean {
 
 function isMetadataSubset(desired: unknown, live: unknown): boolean {
   if (!isRecord(desired) || !isRecord(live)) return isSubset(desired, live);
-  const rest = { ...desired };
-  for (const list of sharedLists) {
-    const [wanted, held] = [desired[list], live[list]];
-    if (!isList(wanted) || !isList(held)) continue;
-    if (!wanted.every((item) => held.some((other) => isSubset(item, other)))) return false;
-    delete rest[list];
-  }
-  return isSubset(rest, live);
+  return Object.entries(desired).every(([key, wanted]) => {
+    const held = live[key];
+    const isShared = sharedLists.includes(key) && isList(wanted) && isList(held);
+    if (!isShared) return isSubset({ [key]: wanted }, live);
+    return wanted.every((item) => held.some((other) => isSubset(item, other)));
+  });
 }
 
 /** Returns a hash of a JSON value that is independent of the order of keys and of undefined fields. */
