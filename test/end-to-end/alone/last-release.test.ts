@@ -130,7 +130,9 @@ function states(): Promise<unknown[]> {
   const { built, created, empty, stalled } = environments;
   return Promise.all(
     [built, created, empty, stalled].map(async (id) => {
-      const { status, build } = await harness.client.environment(id);
+      // A busy machine answers 503 while the API's probe fails.
+      const read = () => harness.client.environment(id);
+      const { status, build } = await waitFor(`the API to answer for ${id}`, 30, read);
       return { id, status, build: build && { number: build.number, result: build.result } };
     }),
   );
