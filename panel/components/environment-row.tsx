@@ -38,7 +38,14 @@ export function EnvironmentRows({
   });
   return (
     <div role="list" class="environment-list" aria-label={label}>
-      {drawn.current.map(({ element }) => element)}
+      {inSections(drawn.current, sectionsOfBlock).map((sections, index) => {
+        const rows = sections.reduce((sum, { section }) => sum + section.length, 0);
+        return (
+          <div key={index} role="presentation" class="row-section" style={{ '--rows': rows }}>
+            {sections.map(({ element }) => element)}
+          </div>
+        );
+      })}
     </div>
   );
 }
@@ -49,8 +56,12 @@ interface DrawnRows {
   element: JSX.Element;
 }
 
-/** Fewer sections are cheaper to observe in each frame, and smaller ones to render. */
+/**
+ * Small sections are cheap to render, but the browser checks in each frame which of them are in view. It does not check
+ * those of a block that is out of view.
+ */
 const rowsOfSection = 25;
+const sectionsOfBlock = 10;
 
 function RowSection({
   items,
