@@ -41,18 +41,23 @@ describe('an environment that sleeps', () => {
 });
 
 describe('inside the cluster', () => {
-  const service = () => `http://web.${namespaceOf(shop.id)}.svc:8080/cgi-bin/runs`;
+  /** Returns a command that prints the answer of the Service, or why there is none. */
+  const call = (seconds: number) => {
+    const url = `http://web.${namespaceOf(shop.id)}.svc:8080/cgi-bin/runs`;
+    const sent = `fetch('${url}', { signal: AbortSignal.timeout(${seconds * 1000}) }).then((answer) => answer.text())`;
+    const failed = '({ name, cause }) => { console.error(name, cause?.code); process.exit(1); }';
+    return ['node', '-e', `${sent}.then(console.log, ${failed})`];
+  };
 
   test('a pod of another environment cannot connect to the Service, and wakes nothing', async () => {
     const { harness } = shop;
-    const files = { 'compose.yaml': 'services: { shell: { image: busybox:1, command: sleep 3600 } }\n' };
+    const files = { 'compose.yaml': 'services: { shell: { image: node:24-slim, command: sleep 3600 } }\n' };
     const url = await harness.push('neighbour', 'main', files);
     const neighbour = await harness.spawn(await harness.addRepository('neighbour', url), 'main');
     await harness.built(neighbour);
     await shop.sleep();
-    const wget = ['--', 'wget', '-T', '5', '-qO-', service()];
-    const exec = ['exec', '--namespace', namespaceOf(neighbour), 'deployment/shell', ...wget];
-    await expect(harness.kubectl(exec)).rejects.toThrow(/timed out|can't connect|refused/);
+    const exec = ['exec', '--namespace', namespaceOf(neighbour), 'deployment/shell', '--', ...call(5)];
+    await expect(harness.kubectl(exec)).rejects.toThrow(/TimeoutError|ECONNREFUSED|EHOSTUNREACH/);
     expect(conditionOf(await harness.client.environment(shop.id), 'Asleep')?.status).toBe('True');
   }, 180_000);
 
@@ -60,12 +65,11 @@ describe('inside the cluster', () => {
     const { harness } = shop;
     const name = `caller-${harness.group}`;
     const at = ['--namespace', 'traefik'];
-    const wget = ['--', 'wget', '-T', '60', '-qO-', service()];
-    await harness.kubectl(['run', name, ...at, '--image=busybox:1', '--restart=Never', ...wget]);
+    await harness.kubectl(['run', name, ...at, '--image=node:24-slim', '--restart=Never', '--', ...call(60)]);
     try {
       const ended = '--for=jsonpath={.status.phase}=Succeeded';
       await harness.kubectl(['wait', `pod/${name}`, ...at, ended, '--timeout=60s'], { deadline: 70 });
-      expect(await harness.kubectl(['logs', name, ...at])).toMatch(/^\d+$/);
+      expect(await harness.kubectl(['logs', name, ...at])).toMatch(/^\d+\n$/);
     } finally {
       await harness.kubectl(['delete', 'pod', name, ...at, '--wait=false']);
     }
