@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import { send } from '../api/client.ts';
 import { asRequestError, sentenceOf } from '../api/errors.ts';
 import type { EnvironmentItem, EnvironmentPage } from '../api/items.ts';
@@ -33,6 +33,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound }: RefF
   const chosen = useSignal(-1);
   const message = useSignal('');
   const isClosed = useSignal(false);
+  const offered = useRef<readonly EnvironmentItem[]>([]);
   const wanted = bareName(value);
   useEffect(() => {
     const ended = new AbortController();
@@ -41,9 +42,11 @@ export function RefField({ repository, value, onInput, onChoose, onFound }: RefF
       const path = `${repositoryPath(repository)}/environments?limit=${read}&sort=-built&text=${text}`;
       send<EnvironmentPage>('GET', path, { signal: ended.signal })
         .then(({ items }) => {
+          // A choice among the previous results stays chosen, so that Enter does not submit the typed text instead.
+          const kept = offered.current[chosen.value]?.id;
           found.value = refsOf(items);
           foundFor.value = wanted;
-          chosen.value = -1;
+          chosen.value = found.value.slice(0, shown).findIndex(({ id }) => id === kept);
           message.value =
             items.length === 0 && wanted !== '' ? 'No known ref has this name. It is read from the Git host.' : '';
           onFound(items);
@@ -61,6 +64,7 @@ export function RefField({ repository, value, onInput, onChoose, onFound }: RefF
   const isMatch = ({ gitRef }: EnvironmentItem) => gitRef.name.toLowerCase().includes(wanted.toLowerCase());
   const matching = foundFor.value === wanted ? found.value : found.value.filter(isMatch);
   const items = isClosed.value ? [] : matching.slice(0, shown);
+  offered.current = items;
   const choose = (item: EnvironmentItem) => {
     isClosed.value = true;
     onChoose(item);
