@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
-import { objectOf } from '../client/object-of.ts';
-import { waitFor } from '../cluster/wait-for.ts';
-import { namespaceOf, startHarness, type Harness } from './harness.ts';
-import { testsSideBySide } from './side-by-side.ts';
-import { smallPage } from './small-page.ts';
+import { objectOf } from '../../client/object-of.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { namespaceOf, startHarness, type Harness } from '../harness.ts';
+import { testsSideBySide } from '../side-by-side.ts';
+import { smallPage } from '../small-page.ts';
 
 const MiB = 1024 * 1024;
 const sizeSchema = z.looseObject({ size: z.number() });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { pushRepository } from '../sample/push-repository.ts';
-import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
+import { pushRepository } from '../../sample/push-repository.ts';
+import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 
 let harness: Harness;
 
