@@ -17,6 +17,12 @@ interface Webhook {
   secret: string;
 }
 
+interface CommentedPullRequest {
+  owner: string;
+  repository: string;
+  number: number;
+}
+
 /** A user of the cluster's Gitea, created with its command line, who acts through its REST API and git. */
 export class GiteaUser {
   readonly name: string;
@@ -93,10 +99,20 @@ export class GiteaUser {
     await this.#call(z.unknown(), 'PATCH', `/repos/${this.name}/${repository}/pulls/${number}`, { state: 'closed' });
   }
 
+  async addCollaborator(repository: string, user: string, permission: 'read' | 'write'): Promise<void> {
+    const path = `/repos/${this.name}/${repository}/collaborators/${user}`;
+    await this.#call(z.unknown(), 'PUT', path, { permission });
+  }
+
+  /** Comments on a pull request of another user's repository. */
+  async comment({ owner, repository, number }: CommentedPullRequest, body: string): Promise<void> {
+    await this.#call(z.unknown(), 'POST', `/repos/${owner}/${repository}/issues/${number}/comments`, { body });
+  }
+
   /** Adds a webhook for every event, as a user does who pastes the URL and the secret; returns its ID. */
   async createWebhook(repository: string, { url, secret }: Webhook): Promise<number> {
     const config = { url, secret, content_type: 'json' };
-    const events = ['push', 'create', 'delete', 'pull_request', 'pull_request_sync'];
+    const events = ['push', 'create', 'delete', 'pull_request', 'pull_request_sync', 'pull_request_comment'];
     const body = { type: 'gitea', active: true, events, config };
     return (await this.#call(hookSchema, 'POST', `/repos/${this.name}/${repository}/hooks`, body)).id;
   }

@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { githubDelivery } from '../../client/github-delivery.ts';
 import { send } from '../../client/local-http.ts';
 import { webhookOf } from '../../client/webhook-of.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
-import { GiteaUser, GITEA_SSH_URL } from '../../gitea/gitea-user.ts';
+import { GiteaUser, GITEA_SSH_URL, GITEA_URL } from '../../gitea/gitea-user.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 
 /** A real Git server: private repositories over HTTP and SSH, pull requests, and webhooks that it signs. */
@@ -14,6 +15,11 @@ const repositorySchema = z.looseObject({
     z.object({ id: z.string(), name: z.string(), gitRef: z.object({ name: z.string(), type: z.string() }) }),
   ),
   conditions: z.array(z.looseObject({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() })),
+});
+const approvalSchema = z.looseObject({
+  approval: z
+    .object({ waitingCommit: z.string().optional(), commits: z.array(z.looseObject({ commit: z.string() })) })
+    .optional(),
 });
 const settingsSchema = z.looseObject({ sshPublicKey: z.string() });
 
@@ -26,15 +32,17 @@ const page = (text: string): Record<string, string> => ({
 
 let harness: Harness;
 let gitea: GiteaUser;
+let others: Record<'read' | 'write', GiteaUser>;
 
 beforeAll(async () => {
   harness = await startHarness('gitea');
   gitea = await GiteaUser.create(harness.kubectl);
+  others = { read: await GiteaUser.create(harness.kubectl), write: await GiteaUser.create(harness.kubectl) };
 }, 60_000);
 
 afterAll(async () => {
   await harness.remove();
-  await gitea.remove();
+  for (const user of [gitea, others.read, others.write]) await user.remove();
 }, 180_000);
 
 function addRepository(name: string, params: Record<string, string>): Promise<string> {
@@ -84,6 +92,37 @@ test('handles a private repository over HTTP: refs, a pull request by webhook, a
 
   await gitea.deleteBranch('shop', 'summer');
   await waitForRefs(repository, ['branch main', 'tag v1.0']);
+}, 300_000);
+
+test('approves a commit by a comment of somebody who can write, and by no comment of a reader', async () => {
+  const origin = await gitea.createRepository('approved');
+  await gitea.push('approved', { branch: 'main', files: page('from main') });
+  const { username, password } = gitea.credentials;
+  const repository = await addRepository('approved', { origin, username, password });
+  const settings = { forks: { approval: 'required' } };
+  await harness.client.call(z.unknown(), 'POST', `/api/repository/${repository}/settings`, settings);
+  await gitea.createWebhook('approved', await webhookOf(harness.client, repository));
+  await gitea.commit('approved', 'main', page('offered'), 'offer');
+  const number = await gitea.openPullRequest('approved', 'offer', 'main');
+  const found = await waitForRefs(repository, ['branch main', 'branch offer', `pull request ${number}`]);
+  const environment = found.get(`pull request ${number}`) ?? '';
+  expect((await harness.client.send('PUT', `/api/environment/${environment}`)).status).toBe(202);
+  const approvalOf = async () => approvalSchema.parse(await harness.client.environment(environment)).approval;
+  const commit = await waitFor('the commit to wait', 60, async () => (await approvalOf())?.waitingCommit);
+
+  const text = `/coppice approve ${commit}`;
+  const at = { owner: gitea.name, repository: 'approved', number };
+  for (const permission of ['read', 'write'] as const) {
+    await gitea.addCollaborator('approved', others[permission].name, permission);
+  }
+  await others.read.comment(at, text);
+  await delay(10_000);
+  expect(await approvalOf()).toEqual({ waitingCommit: commit, commits: [] });
+  await others.write.comment(at, text);
+  const { weburl } = await harness.built(environment);
+  await pageWith(weburl, 'offered');
+  const by = `${others.write.name} at ${new URL(GITEA_URL).host}`;
+  expect(await approvalOf()).toMatchObject({ commits: [{ commit, by }] });
 }, 300_000);
 
 test('refuses a delivery without a valid signature, whether the repository exists or not', async () => {
