@@ -1,5 +1,5 @@
 import type { User } from './user-records/user-record.ts';
-import { steadyClock, systemClock } from '../kubernetes/clock.ts';
+import { steadyClock } from '../kubernetes/clock.ts';
 import { Directory } from './auth/visibility.ts';
 import { cachedKind, freshByKind } from './cluster/caches.ts';
 import { orderedWriter } from './cluster/ordered-writer.ts';
@@ -124,7 +124,7 @@ function changeHub({ caches, webSockets, clock = steadyClock }: AppOptions): Cha
 
 function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterWriter) {
   const cache = caches.repositories;
-  const syncRequests = new SyncRequests({ cluster, cache, now, clock: systemClock });
+  const syncRequests = new SyncRequests({ cluster, cache, now, clock: steadyClock });
   const approvalComments = new ApprovalComments({
     cluster,
     repositories: cache,

@@ -258,6 +258,16 @@ describe('workers', () => {
     await controller.stop();
   });
 
+  test('keep the order of keys if none is more urgent than others', async () => {
+    const { controller, calls } = setUp(() => Promise.resolve());
+    for (const key of ['a', 'b']) controller.enqueue(key);
+    await controller.start();
+    controller.enqueue('c');
+    await settle();
+    expect(calls).toEqual(['a', 'b', 'c']);
+    await controller.stop();
+  });
+
   test('reconcile after enqueueAfter at the earlier of two times', async () => {
     const { controller, clock, calls } = setUp(() => Promise.resolve());
     await controller.start();

@@ -92,7 +92,7 @@ export class Controller {
 
   /** Adds the key to the queue; for informer handlers. */
   enqueue(key: string): void {
-    this.#queue.add(key, { isLater: !this.#hasStarted });
+    this.#queue.add(key, { isLater: !this.#hasStarted && this.#options.isUrgent !== undefined });
   }
 
   /** Adds the key to the queue in `ms`; of several calls the earliest time counts. */
@@ -102,13 +102,13 @@ export class Controller {
 
   /** Starts the workers once the informers have synced; resolves when they run, or stop() was called. */
   async start(): Promise<void> {
-    const { informers = [], workers = 1, isUrgent = () => false } = this.#options;
+    const { informers = [], workers = 1, isUrgent } = this.#options;
     const { signal } = this.#stopping;
     const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([Promise.all(informers.map((informer) => informer.whenSynced())), stopped]);
     if (signal.aborted) return;
     this.#hasStarted = true;
-    for (const key of this.#queue.laterKeys) if (isUrgent(key)) this.#queue.add(key);
+    for (const key of this.#queue.laterKeys) if (isUrgent?.(key) === true) this.#queue.add(key);
     this.#options.metrics?.workers(0, workers);
     this.#logger.debug({ workers }, 'controller started');
     this.#running = Promise.all(Array.from({ length: workers }, () => this.#work())).then(() => undefined);

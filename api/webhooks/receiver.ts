@@ -75,7 +75,7 @@ export class Receiver {
     return delivery.asksForSync ? this.#carryOut(repository, delivery) : 'ignored';
   }
 
-  /** Returns the repository if its secret signs the delivery. Its duration does not reveal what there is. */
+  /** Returns the repository if its secret signs the delivery. Every refusal computes two signatures, so that its time does not reveal which repositories exist. */
   async #signer(
     at: ObjectName,
     repository: Repository | undefined,

@@ -13,7 +13,7 @@ export interface ControllerOptions {
   workers: number;
   /** Returns the flow of a key, for reconciles that can wait for a Git host: no tenant must block others. */
   flowOf?: (key: string) => Flow;
-  /** Returns whether a key waits for something when the operator starts; others are then reconciled later. */
+  /** Returns whether a key waits for something when the operator starts; others are then reconciled later. Without it, keys keep their order. */
   isUrgent?: (key: string) => boolean;
 }
 

@@ -61,7 +61,7 @@ test.each<[what: string, values: object, words: RegExp]>([
     ]),
     /enforcedBy is ingress-nginx, which serves no Gateways/,
   ],
-  ...['auth-url', 'auth-cache-key', 'satisfy', 'custom-http-errors', 'server-snippet'].map(
+  ...['auth-url', 'auth-cache-key', 'satisfy', 'custom-http-errors', 'ssl-passthrough', 'server-snippet'].map(
     (name): [string, object, RegExp] => [
       `access by ingress-nginx, weakened by ${name}`,
       {

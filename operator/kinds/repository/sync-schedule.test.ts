@@ -82,6 +82,13 @@ describe('the next sync', () => {
     expect(schedule.waitMs(one, 'e')).toBe(0);
   });
 
+  test('that is requested after many during a long sync waits as after a burst', () => {
+    const one = at('one', now);
+    for (let index = 0; index < 100; index++) schedule.succeeded(one, `request ${index}`, 0);
+    schedule.succeeded(one, 'request 99');
+    expect(schedule.waitMs(one, 'next')).toBe(1000);
+  });
+
   test('is earlier when the interval was made shorter', () => {
     schedule.succeeded(at('one', now, 600 * minute), undefined);
     expect(schedule.waitMs(at('one', now, minute), undefined)).toBe(minute);

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 const minRetryMs = 10_000;
 const maxRetryMs = 3600_000;
 /**
- * On average a requested sync of one Repository starts this many milliseconds after the one before: each lists all refs
- * by a Git process, and a burst of deliveries needs few. One push causes up to three deliveries, which do not wait.
+ * Requested syncs of one Repository run at most once a second, after a burst of three: each lists all refs by a Git
+ * process. One push causes up to three deliveries, which do not wait.
  */
 const requestGapMs = 1000;
 const requestBurst = 3;
@@ -85,7 +85,9 @@ export class SyncSchedule {
   #requestedUntil(repository: Polled, request: string | undefined): number {
     const { tried, requestedUntil } = this.#entry(repository);
     if (request === undefined || request === tried) return requestedUntil;
-    return Math.max(this.#now(), requestedUntil) + requestGapMs;
+    // Requests that did not wait, such as those during a long sync, do not add up.
+    const latest = this.#now() + requestBurst * requestGapMs;
+    return Math.min(latest, Math.max(this.#now(), requestedUntil) + requestGapMs);
   }
 
   forget(uid: string): void {

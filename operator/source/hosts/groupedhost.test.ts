@@ -101,6 +101,22 @@ describe('the authors of pull requests', () => {
     expect(asked().map(({ line }) => line)).toEqual([`${members}?user_ids=1,2,3,4&per_page=100`]);
   });
 
+  test('are unknown beyond those of a few requests, however many people open merge requests', async () => {
+    local.answer((request, response) => {
+      const url = new URL(request.url ?? '', local.url);
+      if (url.pathname.endsWith('/members/all')) return sendJson(response, []);
+      const page = Number(url.searchParams.get('page') ?? 1);
+      const next = `${project}/merge_requests?page=${page + 1}`;
+      const listed = requests(510).slice((page - 1) * 51, page * 51);
+      sendJson(response, listed, page < 10 ? { link: `<${next}>; rel="next"` } : {});
+    });
+    const found = await host().openPullRequests({ authors: true });
+    expect(found.map(({ facts }) => facts.author?.isMember).filter((isMember) => isMember === undefined)).toHaveLength(
+      10,
+    );
+    expect(asked()).toHaveLength(5);
+  });
+
   test('are asked about only if a rule needs it, and unknown if the token cannot see members', async () => {
     local.answer(byRoute({ [`GET ${project}/merge_requests`]: requests(1) }));
     for (const authors of [false, true]) {

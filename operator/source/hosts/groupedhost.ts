@@ -62,6 +62,8 @@ const idSchema = z.object({ id: z.int() });
 const hookSchema = z.object({ id: z.int(), url: z.string() });
 const statusSchema = z.object({ id: z.int(), name: z.string(), status: z.string() });
 
+/** Authors whose roles are requested in one sync. */
+const maxAuthors = 5 * MAX_PER_PAGE;
 const developer = 30;
 const maintainer = 40;
 const states = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
@@ -107,15 +109,19 @@ export class GroupedhostHost implements GitHost {
     const found = await this.#api.linkedList(path, mergeRequestSchema, ({ iid }) => iid);
     const members = authors ? await this.#membersOf(found.flatMap(({ author }) => author?.id ?? [])) : undefined;
     return found.map((one) => {
-      const author = members && one.author ? { isMember: members.has(one.author.id) } : undefined;
+      const isMember = members?.get(one.author?.id ?? 0);
+      const author = isMember === undefined ? undefined : { isMember };
       return { ...toPullRequest(one, this.access), facts: { ...factsOf(one), author } };
     });
   }
 
-  /** Returns those of the users who can push; undefined if the token cannot see who is a member. */
-  async #membersOf(users: readonly number[]): Promise<ReadonlySet<number> | undefined> {
-    const distinct = [...new Set(users)];
-    const members = new Set<number>();
+  /**
+   * Returns which of the users can push; undefined if the token cannot see who is a member. Users beyond a
+   * limit are unknown: strangers who open merge requests must not cost any number of requests.
+   */
+  async #membersOf(users: readonly number[]): Promise<ReadonlyMap<number, boolean> | undefined> {
+    const distinct = [...new Set(users)].slice(0, maxAuthors);
+    const members = new Map(distinct.map((id) => [id, false]));
     for (let from = 0; from < distinct.length; from += MAX_PER_PAGE) {
       const ids = distinct.slice(from, from + MAX_PER_PAGE).join(',');
       const path = `${this.#path('members', 'all')}?user_ids=${ids}&per_page=${MAX_PER_PAGE}`;
@@ -124,7 +130,7 @@ export class GroupedhostHost implements GitHost {
         ['Forbidden', 'NotFound', 'Refused'],
       );
       if (!found) return undefined;
-      for (const member of found) if (canPush(member)) members.add(member.id);
+      for (const member of found) if (canPush(member)) members.set(member.id, true);
     }
     return members;
   }

@@ -83,7 +83,7 @@ export interface GitHost {
   repositoryId(): Promise<string | undefined>;
   /**
    * Lists all open pull requests; undefined if the host has no such list.
-   * @param needs.authors whether to ask whom the host knows the authors as, if that takes further requests
+   * @param needs.authors whether to request the authors' roles, if that takes more requests
    */
   openPullRequests(needs?: { authors?: boolean }): Promise<readonly ListedPullRequest[] | undefined>;
   /** Returns one pull request, open or closed. */

@@ -61,7 +61,7 @@ export class EnvironmentQuota {
   #requireSlot({ group, name }: ResourceId): void {
     const taken = this.#taken(group);
     const max = this.#max(group);
-    if (taken.has(name) || taken.size < max) return;
+    if (taken.size < max) return;
     entry(this.#waiting, group).add(name);
     throw new Stalled(
       'TooManyEnvironments',

@@ -190,7 +190,8 @@ describe.each([
 });
 
 test.each<[string, Environment, number]>([
-  ['not looked for if the status records none', environment, 0],
+  ['not looked for if the status records none', { ...environment, status: { observedGeneration: 1 } }, 0],
+  ['looked for if there is no status, as after a restore', environment, 1],
   ['looked for if the status records it', { ...environment, status: { namespaceUID: 'ns-1' } }, 1],
   [
     'looked for when the Environment is deleted',

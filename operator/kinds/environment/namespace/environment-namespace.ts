@@ -135,12 +135,15 @@ export class EnvironmentNamespace {
 
   /**
    * Deletes the namespace. Returns true once it is gone. One that the watch does not report, as it has lost its labels, is
-   * looked for before the Environment ends or if the status records it: not at each start for every empty one.
+   * looked for before the Environment ends, and if the status records it or, as after a restore, records nothing: not at
+   * each start for every empty one.
    */
   async remove(scope: EnvironmentScope): Promise<boolean> {
     const isLast = scope.environment.metadata.deletionTimestamp !== undefined;
+    const isUnknown = scope.environment.status?.observedGeneration === undefined;
     const watched = this.#namespaces.get(scope.namespace);
-    const namespace = watched ?? (scope.isPresent || isLast ? await this.#find(scope) : undefined);
+    const mustFind = isLast || isUnknown || scope.isPresent;
+    const namespace = watched ?? (mustFind ? await this.#find(scope) : undefined);
     if (!namespace || !isOwn(namespace, scope)) return true;
     await deleteObject(this.#client, Namespace, namespace);
     return false;
