@@ -83,6 +83,21 @@ export class Authenticator {
   }
 }
 
+/**
+ * Returns the e-mail address of the login that a request without obligatory login has. As accepting an invitation does,
+ * it takes no API token.
+ */
+export async function emailOfLogin(
+  request: Request,
+  authenticator: Pick<Authenticator, 'authenticate'>,
+  ownOrigin: string,
+): Promise<string | undefined> {
+  const credential = credentialOf(request, ownOrigin.startsWith('https:'));
+  if (!credential || apiTokenUser(credential.token) !== undefined) return undefined;
+  if (credential.source === 'cookie' && !isOwnOrigin(request, ownOrigin)) return undefined;
+  return (await authenticator.authenticate(credential))?.user.email;
+}
+
 /** Limits of requests with a token. Each counts one request. @throws TooManyRequests */
 export interface RequestLimits {
   /** By user, whichever tokens they use. */

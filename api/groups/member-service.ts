@@ -10,7 +10,7 @@ import { requireNotApplied } from '../cluster/ownership.ts';
 import { updateChecked } from '../cluster/update-checked.ts';
 import { Conflict, NotFound } from '../shared/errors.ts';
 import { invitedUntil, inviteToGroup, withdrawInvitation } from '../user-records/group-invitation.ts';
-import { userName, userOf } from '../user-records/user-record.ts';
+import { userName, userOf, type User } from '../user-records/user-record.ts';
 import {
   hasAnotherOwner,
   ownersOf,
@@ -58,6 +58,8 @@ export interface MemberServiceOptions {
   randomBytes: RandomBytes;
 }
 
+type Inviter = Pick<User, 'email' | 'accountId'>;
+
 /** Manages the members of groups, by e-mail addresses in lower case. */
 export class MemberService {
   readonly #options: MemberServiceOptions;
@@ -79,11 +81,11 @@ export class MemberService {
    * Adds a member, always with an invitation: otherwise its absence would reveal which addresses have an account.
    * @throws Conflict if they are a member already, or there are too many; Forbidden as withMember().
    */
-  async add(group: Group, actor: string, email: string, role: Role): Promise<InvitedMemberView[]> {
+  async add(group: Group, actor: Inviter, email: string, role: Role): Promise<InvitedMemberView[]> {
     const { now, randomBytes } = this.#options;
     const { invitation, annotations } = inviteToGroup(group, email, actor, now(), randomBytes);
     const change = (current: Group) => {
-      const changed = withMember(current, actor, email, role, this.#accounts);
+      const changed = withMember(current, actor.email, email, role, this.#accounts);
       requireRoom('the group', 'members', current.spec.members.length);
       return changed;
     };

@@ -2,8 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { Secret } from '../../kubernetes/resource-type.ts';
+import { encodeTexts } from '../../kubernetes/secret-texts.ts';
 import { TestApi } from '../testing/test-api.ts';
-import { TEST_NAMESPACE } from '../testing/test-options.ts';
+import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-options.ts';
+import { userName } from '../user-records/user-record.ts';
 import { MemberService } from './member-service.ts';
 
 let api: TestApi;
@@ -23,7 +26,7 @@ const group = () => api.cluster.all<Group>(GROUP)[0];
 const view = (name: string, role = 'member') => ({ id: `${name}@example.com`, name: `${name}@example.com`, role });
 
 const open = { invitationExpiresAt: '2026-01-09T00:00:00.000Z' };
-const invitedBy = { invitedBy: 'alice@example.com', expiresAt: open.invitationExpiresAt };
+const opensAcme = { kind: 'group', group: { id: 'acme', name: 'acme' }, expiresAt: open.invitationExpiresAt };
 const invited = { invitation: expect.any(String), ...open };
 
 describe('members', () => {
@@ -55,8 +58,7 @@ describe('members', () => {
         .set('x-service-token', tokens['carol'] ?? '');
     expect((await carols()).body).toEqual([]);
     const check = () => request(api.app).post('/api/user/invitation/check').send({ invitation });
-    const expected = { group: { id: 'acme', name: 'acme' }, email: 'carol@example.com', ...invitedBy };
-    expect((await check().expect(200)).body).toEqual(expected);
+    expect((await check().expect(200)).body).toEqual({ ...opensAcme, email: 'c…@example.com' });
     const accept = request(api.app).post('/api/user/invitation').set('x-service-token', tokens['carol']);
     await accept.send({ invitation }).expect(200);
     expect((await carols()).body).toEqual([{ id: 'acme', name: 'acme' }]);
@@ -68,6 +70,66 @@ describe('members', () => {
     await send('delete', '/members/carol@example.com').expect(200);
     await send('post', '/members', { name: 'carol@example.com' }).expect(201);
     expect((await carols()).body).toEqual([]);
+  });
+
+  test('see who invites them only while signed in with the invited address', async () => {
+    const [, { invitation = '' } = {}] = (await send('post', '/members', { name: 'bob@example.com' })).body as {
+      invitation?: string;
+    }[];
+    const check = (headers: Record<string, string>) =>
+      request(api.app).post('/api/user/invitation/check').set(headers).send({ invitation });
+    const tokenOf = (name: string) => ({ 'x-service-token': tokens[name] ?? '' });
+    const all = { ...opensAcme, email: 'bob@example.com', invitedBy: 'alice@example.com' };
+    expect((await check(tokenOf('bob')).expect(200)).body).toEqual(all);
+    const cookie = { cookie: `token=${tokens['bob']}` };
+    expect((await check({ ...cookie, origin: TEST_ORIGIN })).body).toEqual(all);
+
+    const others = { ...opensAcme, email: 'b…@example.com' };
+    const expirationTime = '2026-02-01T00:00:00Z';
+    const made = await request(api.app)
+      .post('/api/user/tokens')
+      .set(tokenOf('bob'))
+      .send({ name: 'ci', expirationTime });
+    const { token = '' } = made.body as { token?: string };
+    expect(token).not.toBe('');
+    for (const headers of [
+      tokenOf('alice'),
+      { 'x-service-token': token },
+      { 'x-service-token': 'nobody' },
+      { ...cookie, origin: 'http://elsewhere.example' },
+    ]) {
+      expect((await check(headers).expect(200)).body).toEqual(others);
+    }
+    await check({ cookie: 'token=one; token=two' }).expect(401);
+  });
+
+  test('do not see an inviter whose address is not verified, or whose account is another one now', async () => {
+    tokens['mallory'] = (await api.login('mallory@example.com', false)).token;
+    const created = { name: 'own', displayName: 'Bigcorp' };
+    await request(api.app).post('/api/groups').set('x-service-token', tokens['mallory']).send(created).expect(201);
+    const added = await request(api.app)
+      .post('/api/group/own/members')
+      .set('x-service-token', tokens['mallory'])
+      .send({ name: 'bob@example.com' });
+    const { invitation } = (added.body as { invitation?: string }[])[1] ?? {};
+    const check = () =>
+      request(api.app)
+        .post('/api/user/invitation/check')
+        .set('x-service-token', tokens['bob'] ?? '')
+        .send({ invitation });
+    const named = { kind: 'group', group: { id: 'own', name: 'Bigcorp' }, email: 'bob@example.com' };
+    expect((await check().expect(200)).body).toEqual({ ...named, expiresAt: open.invitationExpiresAt });
+    // The owner of the address proves it: their account did not invite.
+    const name = userName('mallory@example.com');
+    const data = encodeTexts({ accountId: 'another', verified: 'true' });
+    api.cluster.change(Secret, { namespace: TEST_NAMESPACE, name }, { data });
+    expect((await check().expect(200)).body).not.toHaveProperty('invitedBy');
+  });
+
+  test("learn nothing from a text in the form of an administrator's invitation", async () => {
+    const check = request(api.app).post('/api/user/invitation/check');
+    const answer = await check.send({ invitation: `a.${'A'.repeat(43)}` }).expect(200);
+    expect(answer.body).toEqual({ kind: 'administrator' });
   });
 
   test('who leave need a new invitation to return', async () => {

@@ -73,7 +73,7 @@ export function groupSettingsRoutes({
         403: 'The token does not permit this, or a member who is not an owner adds an owner.',
         409: `The address is a member already, or the group has too many members. ${APPLIED_BY_OTHERS}`,
       },
-      run: async ({ caller: { user }, target, body }) => members.add(target, user.email, body.name, body.role),
+      run: async ({ caller: { user }, target, body }) => members.add(target, user, body.name, body.role),
     }),
     endpoint({
       method: 'delete',

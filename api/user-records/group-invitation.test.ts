@@ -16,6 +16,7 @@ import {
 const now = Date.parse('2026-01-02T00:00:00Z');
 const day = 24 * 3600 * 1000;
 const email = 'bob@x.example';
+const ada = { email: 'ada@example.com', accountId: 'a' };
 const bob = { name: 'user-1', accountId: 'b', email, verified: false };
 
 function groupOf(annotations: Record<string, string>, members = ['alice@x.example', email], name = 'acme'): Group {
@@ -23,7 +24,7 @@ function groupOf(annotations: Record<string, string>, members = ['alice@x.exampl
 }
 
 describe('an invitation', () => {
-  const { invitation, expiresAt, annotations } = inviteToGroup(groupOf({}), email, 'ada@example.com', now, randomBytes);
+  const { invitation, expiresAt, annotations } = inviteToGroup(groupOf({}), email, ada, now, randomBytes);
 
   test('names its group, is valid for a week, and is stored as a hash', () => {
     expect(invitingGroup(invitation)).toBe('acme');
@@ -55,7 +56,7 @@ describe('an invitation', () => {
 
   test('shows who invites whom to whoever has its text, while it can be accepted', () => {
     const open = groupOf(annotations);
-    expect(openInvitation(open, invitation, now)).toEqual({ email, by: 'ada@example.com', expiresAt });
+    expect(openInvitation(open, invitation, now)).toEqual({ email, by: ada, expiresAt });
     expect(openInvitation(open, invitation, now + 7 * day)).toBeUndefined();
     expect(openInvitation(open, `${invitation.slice(0, -4)}AAAA`, now)).toBeUndefined();
     expect(openInvitation(groupOf(acceptance(bob)), invitation, now)).toBeUndefined();

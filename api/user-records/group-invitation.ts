@@ -8,11 +8,16 @@ import { userName, type User } from './user-record.ts';
 /** Validity of an invitation. */
 const invitationMs = 7 * 24 * 3600 * 1000;
 
+const openRecordSchema = z.object({
+  hash: z.string(),
+  expiresAt: z.iso.datetime(),
+  by: z.string().optional(),
+  byAccount: z.string().optional(),
+});
+type OpenRecord = z.infer<typeof openRecordSchema>;
+
 /** Value of a Group's annotation for one member: an open invitation, or the account that accepted it. */
-const recordSchema = z.union([
-  z.object({ hash: z.string(), expiresAt: z.iso.datetime(), by: z.string().optional() }),
-  z.object({ account: z.string().min(1) }),
-]);
+const recordSchema = z.union([openRecordSchema, z.object({ account: z.string().min(1) })]);
 
 export interface Invitation {
   /** Shown once; only its hash is stored. */
@@ -38,20 +43,20 @@ function annotationFor(email: string): string {
  * Invites a member. An account of this address that accepts sees this group, but no other group that names the address:
  * the member who adds them sees the invitation, so it does not verify the address.
  * @param email in lower case
- * @param by e-mail address of the member who invites
+ * @param by the member who invites
  * @param now milliseconds since 1970
  * @returns the invitation, and the annotations to set with the patch that adds the member
  */
 export function inviteToGroup(
   { metadata }: Pick<Group, 'metadata'>,
   email: string,
-  by: string,
+  by: Pick<User, 'email' | 'accountId'>,
   now: number,
   randomBytes: RandomBytes,
 ): Invitation & { annotations: Record<string, string> } {
   const invitation = `g.${metadata.name}.${newToken(randomBytes)}`;
   const expiresAt = invitationEnd(now);
-  const record = JSON.stringify({ hash: tokenHash(invitation), expiresAt, by });
+  const record = JSON.stringify({ hash: tokenHash(invitation), expiresAt, by: by.email, byAccount: by.accountId });
   return { invitation, expiresAt, annotations: { [annotationFor(email)]: record } };
 }
 
@@ -68,25 +73,34 @@ export function invitingGroup(invitation: string): string | undefined {
 
 /** Returns whether the member with this address can accept the invitation now. */
 export function isInvited(group: Group, email: string, invitation: string, now: number): boolean {
-  const record = recordOf(group, email);
-  if (!record || !('hash' in record) || !group.spec.members.includes(email)) return false;
-  return isSameHash(record.hash, tokenHash(invitation)) && now < Date.parse(record.expiresAt);
+  return openRecord(group, email, tokenHash(invitation), now) !== undefined;
 }
 
-/** An open invitation, as whoever has its text sees it. */
+function openRecord(group: Group, email: string, hash: string, now: number): OpenRecord | undefined {
+  const record = recordOf(group, email);
+  if (!record || !('hash' in record) || !group.spec.members.includes(email)) return undefined;
+  return isSameHash(record.hash, hash) && now < Date.parse(record.expiresAt) ? record : undefined;
+}
+
+/** An invitation that can be accepted. */
 export interface OpenInvitation {
   email: string;
-  /** Who invites; unknown for an invitation that an earlier version wrote. */
-  by: string | undefined;
+  /** The account that invites; unknown for an invitation that an earlier version wrote. */
+  by: Pick<User, 'email' | 'accountId'> | undefined;
   expiresAt: string;
 }
 
 /** Returns the member whom the text invites, and by whom; undefined if it invites nobody now. */
 export function openInvitation(group: Group, invitation: string, now: number): OpenInvitation | undefined {
-  const email = group.spec.members.find((member) => isInvited(group, member, invitation, now));
-  if (email === undefined) return undefined;
-  const record = recordOf(group, email);
-  return record && 'hash' in record ? { email, by: record.by, expiresAt: record.expiresAt } : undefined;
+  const hash = tokenHash(invitation);
+  for (const email of group.spec.members) {
+    const record = openRecord(group, email, hash, now);
+    if (!record) continue;
+    const { by, byAccount, expiresAt } = record;
+    const isKnown = by !== undefined && byAccount !== undefined;
+    return { email, by: isKnown ? { email: by, accountId: byAccount } : undefined, expiresAt };
+  }
+  return undefined;
 }
 
 /** Returns when an invitation that the member has not accepted ends or has ended; undefined if there is none. */

@@ -33,8 +33,12 @@ const close = () => {
 /** Adds a group that invites bob. @returns his invitation. */
 function addGroup(name = 'acme', email = bob.email): string {
   const group = api.addGroup(name, ['alice@example.com', email]);
-  const { invitation, annotations } = inviteToGroup(group, email, 'ada@example.com', api.now, (size) =>
-    Buffer.alloc(size, name),
+  const { invitation, annotations } = inviteToGroup(
+    group,
+    email,
+    { email: 'ada@example.com', accountId: 'a' },
+    api.now,
+    (size) => Buffer.alloc(size, name),
   );
   api.cluster.change<Group>(GROUP, { name }, { metadata: { annotations } });
   return invitation;

@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { z } from 'zod';
 import type { Sessions } from '../auth/sessions.ts';
 import { endpoint, nothing, openEndpoint, type Endpoint } from '../http/endpoint.ts';
@@ -35,15 +36,17 @@ const loginMethodsSchema = z
 export interface OpenUserRoutesOptions {
   accounts: Accounts;
   invitations: Pick<GroupInvitations, 'view'>;
+  /** Returns the e-mail address of the login that the request has, if it has one. */
+  emailOf: (request: Request) => Promise<string | undefined>;
   registration: RegistrationPolicy['mode'];
   /** Path at which a browser logs in by OpenID Connect, if it is configured. */
   oidcPath: string | undefined;
   ownOrigin: string;
 }
 
-/** Returns the routes that need no token: register and login. */
+/** Returns the routes that need no token. */
 export function openUserRoutes(options: OpenUserRoutesOptions): Endpoint[] {
-  const { accounts, invitations, registration, oidcPath, ownOrigin } = options;
+  const { accounts, invitations, emailOf, registration, oidcPath, ownOrigin } = options;
   return [
     openEndpoint({
       method: 'get',
@@ -70,10 +73,12 @@ export function openUserRoutes(options: OpenUserRoutesOptions): Endpoint[] {
     openEndpoint({
       method: 'post',
       path: '/api/user/invitation/check',
-      summary: 'Returns who invites whom to what, and changes nothing (extension)',
+      summary: 'Returns what an invitation is for, and changes nothing (extension)',
+      description: 'A login is optional. Only one of the invited address gets the whole address and who invites.',
       body: acceptInvitationSchema,
       answer: invitationViewSchema,
-      run: ({ body: { invitation } }) => invitations.view(invitation),
+      also: { 401: 'Two cookies are named like the cookie of a login.' },
+      run: async ({ body: { invitation }, request }) => invitations.view(invitation, await emailOf(request)),
     }),
     openEndpoint({
       method: 'post',

@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client';
 import type { Directory } from '../auth/visibility.ts';
-import { Authenticator } from '../auth/authenticate.ts';
+import { Authenticator, emailOfLogin } from '../auth/authenticate.ts';
 import type { Passwords } from '../auth/passwords.ts';
 import { Sessions, type SessionRedis } from '../auth/sessions.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
@@ -64,7 +64,8 @@ export function userServices(options: UserServicesOptions): {
   const { config, cluster, caches, groups, memberships, passwords, limitStores, now, randomBytes } = options;
   const sessions = new Sessions(options.sessions, now, randomBytes);
   const users = new UserStore(cluster, caches.users, config.usersNamespace);
-  const invitations = new GroupInvitations({ cluster, cache: caches.groups, now });
+  const authenticator = new Authenticator(sessions, users, now);
+  const invitations = new GroupInvitations({ cluster, cache: caches.groups, users, now });
   const policy = config.registration;
   const attempts = new Attempts(config.limits.loginsPerMinute, limitStores('coppice:limit:email:'));
   const { administrators } = config;
@@ -82,11 +83,12 @@ export function userServices(options: UserServicesOptions): {
   const administration = new Administration({ users, sessions, memberships, administrators, now, randomBytes });
   const oidcAccounts = new OidcAccounts({ ...owned, accounts });
   return {
-    authenticator: new Authenticator(sessions, users, now),
+    authenticator,
     endpoints: [
       ...openUserRoutes({
         accounts,
         invitations,
+        emailOf: (request) => emailOfLogin(request, authenticator, config.ownOrigin),
         registration: policy.mode,
         oidcPath: config.oidc && OIDC_LOGIN_PATH,
         ownOrigin: config.ownOrigin,

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
 import { groupPage } from '../api/paths.ts';
 import { ErrorNote, Skeleton } from '../components/error-note.tsx';
+import { InvitationSentence } from '../components/invitation-sentence.tsx';
 import { useAction } from '../state/action.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { notify } from '../state/notices.ts';
@@ -10,7 +11,6 @@ import { useInvitation } from '../state/invitation.ts';
 import { useTitle } from '../state/page.ts';
 import { forgetAll } from '../state/resource.ts';
 import { session, signOut } from '../state/session.ts';
-import { invitationText } from '../view/invitation-text.ts';
 
 /** An invitation that the user who is signed in can accept. */
 export default function InvitationPage(): JSX.Element | null {
@@ -33,7 +33,7 @@ export default function InvitationPage(): JSX.Element | null {
     <div class="stack settings">
       <h1>Invitation</h1>
       <ErrorNote error={error} />
-      {found && <p>{invitationText(found)}</p>}
+      {found && <InvitationSentence invitation={found} own={email} />}
       {isOther ? (
         <>
           <p>

@@ -1,19 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { invitationIn, invitationPage, localReturn } from '../api/paths.ts';
 import { EmailField, PasswordField } from '../components/credential-fields.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { Logo } from '../components/icons.tsx';
+import { InvitationSentence } from '../components/invitation-sentence.tsx';
 import { useAction } from '../state/action.ts';
 import { useTitle } from '../state/page.ts';
 import { useInvitation } from '../state/invitation.ts';
 import { useResource } from '../state/resource.ts';
 import { keepReturn } from '../state/return-path.ts';
 import { register, signIn, type LoginMethods } from '../state/session.ts';
-import { invitationText } from '../view/invitation-text.ts';
 
 /** Sign in with a password or at the OpenID Connect provider, or register. */
 export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX.Element {
@@ -82,13 +81,15 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
   const given = query['invitation'];
   const invitation = useSignal(given ?? '');
   const { found, error } = useInvitation(given ?? '');
-  useEffect(() => {
-    if (found?.email !== undefined && email.value === '') email.value = found.email;
-  }, [found]);
   const action = useAction(() => register(email.value, password.value, invitationIn(invitation.value)));
   return (
     <Form action={action} verb={found ? 'Register and accept' : 'Register'} label="Register">
-      {found && <p>{invitationText(found)}</p>}
+      {found && <InvitationSentence invitation={found} />}
+      {found?.email !== undefined && (
+        <p>
+          Register with the invited address, <b>{found.email}</b>.
+        </p>
+      )}
       <ErrorNote error={error} />
       <EmailField value={email.value} onInput={(text) => (email.value = text)} hasFocus />
       <PasswordField
@@ -97,7 +98,7 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
         onInput={(text) => (password.value = text)}
         hint="10 to 200 characters."
       />
-      {!found && (
+      {found?.kind !== 'group' && (
         <TextField
           label="Link of an invitation"
           name="invitation"

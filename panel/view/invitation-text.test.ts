@@ -1,21 +1,26 @@
 import { expect, test } from '@jest/globals';
 import { invitationIn } from '../api/paths.ts';
-import { invitationText } from './invitation-text.ts';
+import { inviterText } from './invitation-text.ts';
 
-const group = { id: 'beech', name: 'Beech Team' };
+const email = 'bob@example.com';
 
 test.each([
-  [{ group, invitedBy: 'mira@example.com' }, 'mira@example.com invites you to the group Beech Team.'],
-  [{ group }, 'A member invites you to the group Beech Team.'],
-  [{}, 'An administrator invites you to Coppice.'],
-])('says who invites to what: %j', (invitation, expected) => {
-  expect(invitationText(invitation)).toBe(expected);
+  [{ email, invitedBy: 'mira@example.com' }, email, 'mira@example.com'],
+  [{ email }, email, 'A member (address not verified)'],
+  [{ email: 'b…@example.com' }, undefined, 'A member'],
+  [{ email: 'b…@example.com' }, 'ada@example.com', 'A member'],
+  [{}, undefined, 'A member'],
+])('returns who invites: %j, for %s', (invitation, own, expected) => {
+  expect(inviterText(invitation, own)).toBe(expected);
 });
 
 test.each([
   ['g.acme.abc', 'g.acme.abc'],
   [' https://coppice.example/register?invitation=g.acme.abc ', 'g.acme.abc'],
   ['https://coppice.example/register?return=%2F&invitation=a.b-c#x', 'a.b-c'],
+  ['/invitation?invitation=g.acme.a%2Dc', 'g.acme.a-c'],
+  ['/register?invitation=%E0%A4%A', '%E0%A4%A'],
+  [' %', '%'],
 ])('reads the invitation in %s', (text, expected) => {
   expect(invitationIn(text)).toBe(expected);
 });

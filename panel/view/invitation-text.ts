@@ -1,8 +1,7 @@
 import type { InvitationView } from '../api/types.ts';
-import { visibleText } from './visible-text.ts';
 
-/** Returns who invites to what: `mira@example.com invites you to the group Beech Team.` */
-export function invitationText({ group, invitedBy }: Pick<InvitationView, 'group' | 'invitedBy'>): string {
-  const to = group ? `the group ${visibleText(group.name)}` : 'Coppice';
-  return `${invitedBy ?? (group ? 'A member' : 'An administrator')} invites you to ${to}.`;
+/** Returns who invites, as the start of a sentence. Only the invited person learns more than that it is a member. */
+export function inviterText({ email, invitedBy }: Pick<InvitationView, 'email' | 'invitedBy'>, own?: string): string {
+  if (invitedBy !== undefined) return invitedBy;
+  return email !== undefined && email === own ? 'A member (address not verified)' : 'A member';
 }

@@ -68,10 +68,13 @@ test('an invited member is marked, and the page of the link says who invites to 
   await row.getByText(/the link ends in (6|7) days/).waitFor();
   expect(await axeViolations(page)).toEqual([]);
   const { page: others } = await browser.open(link);
-  await others.getByText('ada@example.com invites you to the group Beech Team.').waitFor();
-  expect(await others.getByLabel('E-mail address').inputValue()).toBe(bob);
+  await others.getByText('A member invites you to the group acme Beech Team.').waitFor();
+  expect(await others.locator('q bdi').innerText()).toBe('Beech Team');
+  await others.getByText('Register with the invited address, b…@example.com.').waitFor();
+  expect(await others.getByLabel('E-mail address').inputValue()).toBe('');
   expect(await others.getByLabel('Link of an invitation').count()).toBe(0);
   expect(await axeViolations(others)).toEqual([]);
+  await others.getByLabel('E-mail address').fill(bob);
   await others.getByLabel('Password').fill('short');
   await button('Register and accept', others).click();
   await others.getByText('Must have 10 to 200 characters.').waitFor();
@@ -94,18 +97,25 @@ test('a link that is opened while signed in is accepted on a page of its own', a
   await button('Add').click();
   const own = await page.locator('.note code').innerText();
   await page.goto(own);
-  await page.getByText('It is for cleo@example.com, and you are signed in as ada@example.com.').waitFor();
+  await page.getByText('It is for c…@example.com, and you are signed in as ada@example.com.').waitFor();
   expect(await button('Accept').count()).toBe(0);
   const { page: others } = await browser.open(own);
   await others.getByRole('link', { name: 'Sign in' }).click();
   await signIn(others, 'cleo@example.com');
-  await others.getByText('ada@example.com invites you to the group Beech Team.').waitFor();
+  await others.getByText('ada@example.com invites you to the group acme Beech Team.').waitFor();
   expect(await axeViolations(others)).toEqual([]);
   await button('Accept', others).press('Enter');
   await others.getByText('Accepted the invitation.').waitFor();
   await others.getByRole('heading', { name: 'Beech Team' }).waitFor();
   await others.close();
 }, 60_000);
+
+test("an administrator's invitation is not called one before it is checked, and can be replaced", async () => {
+  const { page: others } = await browser.open(`/register?invitation=a.${'A'.repeat(43)}`);
+  await others.getByText('it is checked when you accept').waitFor();
+  expect(await others.getByLabel('Link of an invitation').inputValue()).toBe(`a.${'A'.repeat(43)}`);
+  await others.close();
+});
 
 test('a group is deleted only after its id is typed', async () => {
   await page.goto('/groups/acme?tab=settings&dialog=delete-group');
