@@ -14,7 +14,14 @@ import { NotFound } from './shared/errors.ts';
 import { NO_SUCH_RESOURCE } from './shared/messages.ts';
 import { commandLineRouter } from './command-line/router.ts';
 import { panelRouter, unknownPage } from './panel/router.ts';
-import { limitAccess, limitByAddress, limitDeliveries, limitRequests, limitSignIns } from './limits/rate-limit.ts';
+import {
+  limitAccess,
+  limitByAddress,
+  limitDeliveries,
+  limitInvitations,
+  limitRequests,
+  limitSignIns,
+} from './limits/rate-limit.ts';
 import { requestContext, requestContextOf } from './shared/request-context.ts';
 import { requestMetrics } from './http/request-metrics.ts';
 import { trustedProxies } from './http/trusted-proxies.ts';
@@ -45,10 +52,8 @@ export function createApp(options: AppOptions): Express {
   if (options.panel) app.use(panelRouter(options.panel));
   if (options.commandLine) app.use(commandLineRouter(options.commandLine));
 
-  app.post(
-    ['/api/user/register', '/api/user/login', '/api/user/invitation/check'],
-    limitByAddress(limits, limitStores, logger),
-  );
+  app.post(['/api/user/register', '/api/user/login'], limitByAddress(limits, limitStores, logger));
+  app.post('/api/user/invitation/check', limitInvitations(limits, limitStores, logger));
   app.post('/api/access/password', limitAccess(limits, limitStores, logger));
   app.post(
     ['/api/user/device', '/api/user/device/token', '/api/user/authorizations/token'],

@@ -32,6 +32,11 @@ export function limitAccess(limits: RateLimits, stores: StoreFactory, log: Limit
   return limit('access', limits.loginsPerMinute, stores, log);
 }
 
+/** Returns the limit of reading invitations, by address: whoever opens a link can still log in. */
+export function limitInvitations(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
+  return limit('invitation', limits.loginsPerMinute, stores, log);
+}
+
 /** Returns the limit of logins at an OpenID Connect provider, by address; each login takes two requests. */
 export function limitOidc(limits: RateLimits, stores: StoreFactory, log: LimitLogger): RequestHandler {
   return limit('oidc', 2 * limits.loginsPerMinute, stores, log);

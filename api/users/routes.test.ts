@@ -195,6 +195,13 @@ describe('login attempts', () => {
     }
     await from(1, '/api/user/login', { ...alice, email: '4@example.com' }).expect(429);
   });
+
+  test('to read invitations are counted apart from those to log in', async () => {
+    const check = () => from(1, '/api/user/invitation/check', { invitation: `a.${'A'.repeat(43)}` });
+    for (let count = 1; count <= 3; count++) await check().expect(200);
+    await check().expect(429);
+    await from(1, '/api/user/login', alice).expect(401);
+  });
 });
 
 describe('a password of more than 1 KiB', () => {
