@@ -1,4 +1,4 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
 import { readPanelFiles } from './panel-files.ts';
-import { panelRouter, unknownPage } from './router.ts';
+import { PAGE_PATHS, panelRouter, unknownPage } from './router.ts';
 
 let folder: string;
 let app: express.Express;
@@ -31,21 +31,20 @@ test('answers 404 while the panel is not built', () => {
 });
 
 describe('the document', () => {
-  test.each(['/', '/sign-in', '/environments/acme.shop-main', '/groups/acme?tab=members'])(
-    'is served at %s',
-    async (path) => {
-      const answer = await request(app).get(path);
-      expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([
-        200,
-        '<!doctype html>',
-        'no-cache',
-      ]);
-      expect(answer.headers['content-security-policy']).toMatch(
-        /^default-src 'none'; script-src 'self'; style-src 'self';/,
-      );
-      expect(answer.headers['content-security-policy']).not.toMatch(/unsafe|data:|blob:|https?:/);
-    },
-  );
+  test.each([
+    '/',
+    '/sign-in',
+    '/invitation?invitation=g.acme.x',
+    '/environments/acme.shop-main',
+    '/groups/acme?tab=members',
+  ])('is served at %s', async (path) => {
+    const answer = await request(app).get(path);
+    expect([answer.status, answer.text, answer.headers['cache-control']]).toEqual([200, '<!doctype html>', 'no-cache']);
+    expect(answer.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    expect(answer.headers['content-security-policy']).not.toMatch(/unsafe|data:|blob:|https?:/);
+  });
 
   test.each(['/nothing', '/environments', '/environments/a/b', '/assets/../index.html'])(
     'is not served at %s',
@@ -53,6 +52,14 @@ describe('the document', () => {
       expect((await request(app).get(path)).status).toBe(404);
     },
   );
+});
+
+test('each page of the panel is served with its own status', () => {
+  const app = readFileSync(new URL('../../panel/app.tsx', import.meta.url), 'utf8');
+  const routes = [...app.matchAll(/<Route\s+path="([^"]+)"/g)].map(([, path = '']) => path);
+  const withoutNames = (path: string) => path.replace(/:\w+/g, ':');
+  expect(routes.length).toBeGreaterThan(5);
+  expect(PAGE_PATHS.map(withoutNames)).toEqual(expect.arrayContaining(routes.map(withoutNames)));
 });
 
 describe('an unknown page', () => {

@@ -9,6 +9,7 @@ export const PAGE_PATHS = [
   '/sign-in/device',
   '/sign-in/command-line',
   '/register',
+  '/invitation',
   '/access',
   '/account',
   '/administration',
