@@ -11,8 +11,7 @@ import { Icon } from './icons.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { Ago, Elapsed } from './times.tsx';
 import { visibleText } from '../view/visible-text.ts';
-
-const shortCommit = 7;
+import { shortCommit } from '../view/short-commit.ts';
 
 /** Environments in rows; each shows the newest known state. */
 export function EnvironmentRows({

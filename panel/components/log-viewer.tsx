@@ -81,7 +81,6 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
     };
   }, [sourceKey]);
 
-  // A phone is too narrow for most lines.
   // The address contains what was searched, but not each letter while it is typed.
   useEffect(() => {
     if (search.value === (query['search'] ?? '')) return undefined;
@@ -89,6 +88,7 @@ export function LogViewer(props: LogViewerProps): JSX.Element {
     return () => clearTimeout(timer);
   }, [search.value]);
 
+  // A phone is too narrow for most lines.
   const isWrapped = query['wrap'] === undefined ? isPhone() : query['wrap'] === '1';
   const filter = {
     service: query['service'],

@@ -1,6 +1,5 @@
 import type { BuildView, EnvironmentView } from '../api/types.ts';
-
-const shortCommit = 7;
+import { shortCommit } from './short-commit.ts';
 
 const triggers: Record<NonNullable<BuildView['trigger']>, string> = {
   create: 'with its contents',

@@ -13,8 +13,7 @@ import { secondsOf, segmentsOf } from '../../view/timeline.ts';
 import { duration } from '../../view/time.ts';
 import { buildSubject, startText } from '../../view/build-text.ts';
 import { visibleText } from '../../view/visible-text.ts';
-
-const shortCommit = 7;
+import { shortCommit } from '../../view/short-commit.ts';
 
 const results: Record<BuildView['result'], { state: ShownState; icon: IconName }> = {
   pending: { state: 'created', icon: 'clock' },

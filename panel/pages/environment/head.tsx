@@ -13,6 +13,7 @@ import { commitUrl } from '../../view/commit-url.ts';
 import { shownState } from '../../view/shown-state.ts';
 import { Actions } from './actions.tsx';
 import { visibleText } from '../../view/visible-text.ts';
+import { shortCommit } from '../../view/short-commit.ts';
 
 /** Who can open an environment that is not public. */
 const ACCESS_WORDS = { password: 'password', members: 'members only' } as const;
@@ -113,8 +114,6 @@ export function Head({ environment }: { environment: EnvironmentView }): JSX.Ele
     </div>
   );
 }
-
-const shortCommit = 7;
 
 /** The other repositories whose services the environment includes, with what each came from. */
 function Included({ repositories }: Pick<EnvironmentView, 'repositories'>): JSX.Element | null {
