@@ -22,6 +22,7 @@ test.each([
   ],
   ['BuildFailed', failed, { first: 'image of web failed: exit code 1', more: '' }],
   ['RolloutFailed', 'not ready', { first: 'not ready', more: '' }],
+  ['ServiceFileInvalid', '', { first: '', more: '' }],
 ])('shows %s in one line', (reason, message, expected) => {
   expect(problemInOneLine(reason, message)).toEqual(expected);
 });

@@ -21,7 +21,7 @@ export function problemInOneLine(reason: string, message: string): { first: stri
   const { problems } = problemLines(reason, message);
   const [first = ''] = problems;
   const others = problems.length - 1;
-  if (others === 0) return { first, more: '' };
+  if (others <= 0) return { first, more: '' };
   // A list of environments has only the start of a long message.
   return { first, more: `and ${message.endsWith('…') ? 'more' : `${others} more`}` };
 }
