@@ -70,13 +70,15 @@ export function Members({ id, members, onChange }: MembersProps): JSX.Element {
   );
 }
 
-/** Whether the member has not accepted an invitation. */
+/**
+ * Whether the member can accept an invitation now. Whoever has not accepted one that ended may see the group all the
+ * same, with a verified address.
+ */
 function isInvited({ invitationExpiresAt }: MemberView): boolean {
-  return invitationExpiresAt !== undefined;
+  return invitationExpiresAt !== undefined && Date.parse(invitationExpiresAt) > coarseNow.value;
 }
 
 function InvitedBadge({ until = '' }: { until: string | undefined }): JSX.Element {
-  const at = Date.parse(until) / 1000;
   return (
     <>
       <span
@@ -86,7 +88,7 @@ function InvitedBadge({ until = '' }: { until: string | undefined }): JSX.Elemen
         invited
       </span>{' '}
       <span class="muted">
-        {at > coarseNow.value / 1000 ? 'the link ends' : 'the link ended'} <Ago at={at} />
+        the link ends <Ago at={Date.parse(until) / 1000} />
       </span>
     </>
   );
@@ -208,7 +210,7 @@ function Invitation({
         <p>
           Send this link to <b>{name}</b>. It is shown once
           {invitationExpiresAt !== undefined && ` and valid until ${exactTime(Date.parse(invitationExpiresAt) / 1000)}`}
-          . It shows who invites to what, and asks to register or to sign in.
+          . It shows the group to whoever has it, and asks to register or to sign in.
         </p>
         <p class="row">
           <code class="wrap-anywhere">{link}</code> <Copy text={link} label="Copy the link" />
