@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import lazy, { ErrorBoundary } from 'preact-iso/lazy';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { sentenceOf } from './api/errors.ts';
-import { invitationPage, localReturn } from './api/paths.ts';
+import { givenInvitation, invitationPage, localReturn } from './api/paths.ts';
 import { Empty, Skeleton } from './components/error-note.tsx';
 import { Frame } from './components/frame.tsx';
 import { Notices } from './components/notices.tsx';
@@ -45,9 +45,10 @@ function Content(): JSX.Element | null {
   const hasPage = useRef(path === '/');
   const isLoading = useSignal(false);
   const returnTo = localReturn(query['return']);
-  const invitation = path === '/register' ? query['invitation'] : undefined;
+  const invitation = path === '/register' ? givenInvitation(query) : undefined;
   // An account that exists accepts an invitation on a page of its own; a new one has accepted it by registering.
-  const afterSignIn = invitation === undefined || hasRegistered.value ? returnTo : invitationPage(invitation);
+  const isAccepted = invitation !== undefined && hasRegistered.value;
+  const afterSignIn = isAccepted ? '/' : invitation === undefined ? returnTo : invitationPage(invitation);
   useEffect(() => {
     if (kind === 'anonymous' && !isOpen && !isVisit) {
       const back = url === '/' ? '' : `?return=${encodeURIComponent(url)}`;

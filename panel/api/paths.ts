@@ -27,7 +27,18 @@ export const invitationPage = (invitation: string): string => `/invitation?invit
 /** Returns the invitation in a link or text that somebody pasted. */
 export function invitationIn(text: string): string {
   const named = /[?&]invitation=([^&#\s]+)/.exec(text)?.[1];
-  return named === undefined ? text.trim() : decodeURIComponent(named);
+  if (named === undefined) return text.trim();
+  try {
+    return decodeURIComponent(named);
+  } catch {
+    // The link was damaged on its way; the API answers that the invitation is not valid.
+    return named;
+  }
+}
+
+/** Returns the invitation of a page to register: its own one, or the one of the page that it returns to. */
+export function givenInvitation({ invitation, return: back }: Readonly<Record<string, string>>): string | undefined {
+  return invitation ?? (back?.startsWith('/invitation?') ? invitationIn(back) : undefined);
 }
 
 function tabQuery(tab: string | undefined): string {
@@ -39,8 +50,13 @@ export function groupOf(id: string): string {
   return id.split('.')[0] ?? id;
 }
 
+const anyOrigin = 'http://panel.invalid';
+
 /** Returns a path of this site to return to after signing in; `/` if the text names another site. */
 export function localReturn(text: string | undefined): string {
-  if (text === undefined || !/^\/(?![/\\])/.test(text)) return '/';
-  return /^\/(?:sign-in|register)(?:[?#]|$)/.test(text) ? '/' : text;
+  if (!text?.startsWith('/') || !URL.canParse(text, anyOrigin)) return '/';
+  // Browsers ignore tabs and line breaks in an address: `/<tab>/other.example` is another site.
+  const { origin, pathname, search, hash } = new URL(text, anyOrigin);
+  if (origin !== anyOrigin || pathname.startsWith('//')) return '/';
+  return /^\/(?:sign-in|register)$/.test(pathname) ? '/' : `${pathname}${search}${hash}`;
 }

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
-import { invitationIn, invitationPage, localReturn } from '../api/paths.ts';
+import { givenInvitation, invitationIn, invitationPage, localReturn } from '../api/paths.ts';
 import { EmailField, PasswordField } from '../components/credential-fields.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
@@ -19,7 +19,7 @@ export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX
   const { query } = useLocation();
   const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;
   useTitle(isRegistration ? 'Register' : 'Sign in');
-  const { invitation } = query;
+  const invitation = givenInvitation(query);
   const back = query['return'] ?? (invitation === undefined ? undefined : invitationPage(invitation));
   const search = back === undefined ? '' : `?return=${encodeURIComponent(back)}`;
   return (
@@ -78,7 +78,7 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
   const { query } = useLocation();
   const email = useSignal('');
   const password = useSignal('');
-  const given = query['invitation'];
+  const given = givenInvitation(query);
   const invitation = useSignal(given ?? '');
   const { found, error } = useInvitation(given ?? '');
   const action = useAction(() => register(email.value, password.value, invitationIn(invitation.value)));

@@ -4,7 +4,7 @@ import { send } from '../api/client.ts';
 import { asRequestError, type RequestError } from '../api/errors.ts';
 import type { InvitationView } from '../api/types.ts';
 
-/** Reads who invites to what. An empty invitation is not read. */
+/** Reads what an invitation is for. An empty invitation is not read. */
 export function useInvitation(invitation: string): {
   found: InvitationView | undefined;
   error: RequestError | undefined;
@@ -14,10 +14,18 @@ export function useInvitation(invitation: string): {
   useEffect(() => {
     found.value = undefined;
     error.value = undefined;
-    if (invitation === '') return;
+    if (invitation === '') return undefined;
+    let isCurrent = true;
     send<InvitationView>('POST', '/api/user/invitation/check', { body: { invitation }, waitsForSignIn: false })
-      .then((view) => (found.value = view))
-      .catch((thrown: unknown) => (error.value = asRequestError(thrown)));
+      .then((view) => {
+        if (isCurrent) found.value = view;
+      })
+      .catch((thrown: unknown) => {
+        if (isCurrent) error.value = asRequestError(thrown);
+      });
+    return () => {
+      isCurrent = false;
+    };
   }, [invitation]);
   return { found: found.value, error: error.value };
 }

@@ -22,7 +22,7 @@ export const session = signal<Session>({ kind: 'unknown' });
 /** Whether the session ended while the page was open: a dialog asks to sign in again, and the page stays. */
 export const isEnded = signal(false);
 
-/** Whether the account was created on this page. */
+/** Whether the account that is signed in was created on this page. */
 export const hasRegistered = signal(false);
 
 let waiting: PromiseWithResolvers<undefined> | undefined;
@@ -75,6 +75,7 @@ export async function signOut(): Promise<void> {
     const error = asRequestError(thrown);
     if (!error.isOfSession) throw error;
   }
+  hasRegistered.value = false;
   location.assign('/sign-in');
 }
 
@@ -83,6 +84,7 @@ export function leaveEnded(): void {
   waiting?.reject(new RequestError(401, 'you are not signed in'));
   waiting = undefined;
   isEnded.value = false;
+  hasRegistered.value = false;
   session.value = { kind: 'anonymous' };
 }
 

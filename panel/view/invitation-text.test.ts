@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { invitationIn } from '../api/paths.ts';
+import { givenInvitation, invitationIn, invitationPage } from '../api/paths.ts';
 import { inviterText } from './invitation-text.ts';
 
 const email = 'bob@example.com';
@@ -23,4 +23,14 @@ test.each([
   [' %', '%'],
 ])('reads the invitation in %s', (text, expected) => {
   expect(invitationIn(text)).toBe(expected);
+});
+
+test.each([
+  [{ invitation: 'g.acme.a' }, 'g.acme.a'],
+  [{ invitation: 'g.acme.a', return: invitationPage('g.acme.b') }, 'g.acme.a'],
+  [{ return: invitationPage('g.acme.b') }, 'g.acme.b'],
+  [{ return: '/groups/acme?invitation=g.acme.b' }, undefined],
+  [{}, undefined],
+])('finds the invitation of a page to register: %j', (query, expected) => {
+  expect(givenInvitation(query)).toBe(expected);
 });

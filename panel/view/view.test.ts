@@ -13,9 +13,12 @@ import { offsetOf } from './text-position.ts';
 import { segmentsOf } from './timeline.ts';
 
 describe('where a login returns to', () => {
-  test.each(['/environments/acme.shop-main?tab=logs', '/'])('is a page of this site: %s', (path) => {
-    expect(localReturn(path)).toBe(path);
-  });
+  test.each(['/environments/acme.shop-main?tab=logs', '/sign-in/device?code=x#y', '/'])(
+    'is a page of this site: %s',
+    (path) => {
+      expect(localReturn(path)).toBe(path);
+    },
+  );
 
   test.each([
     undefined,
@@ -24,7 +27,12 @@ describe('where a login returns to', () => {
     '//evil.example',
     '/\\evil.example',
     'javascript:alert(1)',
+    '/\t/evil.example',
+    '/\n\\evil.example',
+    '/.//evil.example',
+    '//[',
     '/sign-in',
+    '/./register?a=b',
   ])('is never elsewhere: %p', (path) => {
     expect(localReturn(path)).toBe('/');
   });

@@ -99,7 +99,9 @@ test('a link that is opened while signed in is accepted on a page of its own', a
   await page.goto(own);
   await page.getByText('It is for c…@example.com, and you are signed in as ada@example.com.').waitFor();
   expect(await button('Accept').count()).toBe(0);
-  const { page: others } = await browser.open(own);
+  const { page: others } = await browser.open(own.replace('/register?', '/invitation?'));
+  await others.getByRole('link', { name: 'Register' }).click();
+  await others.getByText('A member invites you to the group acme Beech Team.').waitFor();
   await others.getByRole('link', { name: 'Sign in' }).click();
   await signIn(others, 'cleo@example.com');
   await others.getByText('ada@example.com invites you to the group acme Beech Team.').waitFor();
