@@ -26,13 +26,16 @@ export function exchange(url: URL, { method, headers, body, signal, idleMs }: Ou
   const send = url.protocol === 'https:' ? requestTls : requestPlain;
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const options = { method, headers: { ...headers, ...length }, lookup: localhostLookup, ...(signal && { signal }) };
+    // The option, unlike setTimeout(), also applies while connecting, for which the agent permits only 5 s.
+    const timeout = idleMs ?? defaultIdleMs;
+    const shared = { method, timeout, lookup: localhostLookup };
+    const options = { ...shared, headers: { ...headers, ...length }, ...(signal && { signal }) };
     const sent = send(url, options, (response) => {
       // The reader of the stream gets the error; without a listener it would end the process.
       response.on('error', () => undefined);
       resolve(response);
     });
-    sent.setTimeout(idleMs ?? defaultIdleMs, () => sent.destroy(new Error('the server stopped responding')));
+    sent.on('timeout', () => sent.destroy(new Error('the server stopped responding')));
     sent.on('error', reject);
     sent.end(body);
   });
