@@ -16,7 +16,9 @@ let page: Page;
 let context: BrowserContext;
 /** A second browser, of another member of the group. */
 let other: Page;
-const ada = { email: `${randomName('ada')}@example.com`, password: randomBytes(12).toString('base64url') };
+/** Also the name of the group that her registration creates. */
+const adaName = randomName('ada');
+const ada = { email: `${adaName}@example.com`, password: randomBytes(12).toString('base64url') };
 
 beforeAll(async () => {
   harness = await startHarness('panel');
@@ -30,6 +32,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser.close();
+  await harness.kubectl(['delete', 'groups.coppice.dev', adaName, '--ignore-not-found', '--wait=false']);
   await harness.remove();
 }, 60_000);
 

@@ -74,6 +74,9 @@ export function restartedWhileAsleep(progress: Progress): Promise<Figure[]> {
           const how = ['rollout', 'status', deployment, '--namespace', 'coppice-system', '--timeout=180s'];
           await kubectl(how, { deadline: 190 });
         }
+        // Until the kubelet reports again, the Deployments have the status from before.
+        const [{ id } = { id: '' }] = sleepers;
+        await waitFor('the API to answer', withinSeconds, () => client.environment(id));
       }),
     );
     for (const { id } of sleepers) await requireAsleep({ kubectl, client }, id);
