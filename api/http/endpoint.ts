@@ -71,12 +71,12 @@ export interface Call<Target, Body, Query> {
 interface Found<Path extends string, Target> extends Permission {
   /** Finds what the path names, if the caller can see it. @throws NotFound */
   find: (caller: Caller, parameters: PathParameters<Path>) => Target;
-  /** Checks the caller's role, before the request is read. @throws Forbidden */
-  permit?: ((caller: Caller, target: Target) => void) | undefined;
 }
 
 interface Definition<Path extends string, Target, Body, Query, Answer extends z.ZodType>
   extends Declaration<Path, Answer>, Found<Path, Target> {
+  /** Checks the caller's role, before the request is read. @throws Forbidden */
+  permit?: (caller: Caller, target: Target) => void;
   body?: z.ZodType<Body>;
   query?: z.ZodType<Query>;
   /** @returns the response body */
@@ -119,7 +119,8 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
   const { find, permit, run, ...declaration } = definition;
   const { status = 200, writes } = declaration;
   const handle: RequestHandler = async (request, response) => {
-    const { caller, target } = admit({ ...declaration, find, permit }, request, response);
+    const { caller, target } = admit({ ...declaration, find }, request, response);
+    permit?.(caller, target);
     const body = definition.body ? await parseBody(request, response, definition.body, jsonParser) : undefined;
     const query = definition.query ? parse(definition.query, request.query, 'the query') : undefined;
     const answer = await run({ caller, target, body: body as Body, query: query as Query, request, response });
@@ -131,9 +132,9 @@ export function endpoint<Path extends string, Target, Answer extends z.ZodType, 
 
 /** Returns an endpoint whose response is not JSON of a known length, such as a log. */
 export function streamEndpoint<Path extends string, Target>(definition: StreamDefinition<Path, Target>): Endpoint {
-  const { find, permit, serve, ...declaration } = definition;
+  const { find, serve, ...declaration } = definition;
   const handle: RequestHandler = async (request, response) => {
-    await serve({ ...admit({ ...declaration, find, permit }, request, response), request, response });
+    await serve({ ...admit({ ...declaration, find }, request, response), request, response });
   };
   return { ...declaration, isOpen: false, handle };
 }
@@ -147,7 +148,6 @@ function admit<Path extends string, Target>(
   const caller = callerOf(response);
   const target = definition.find(caller, request.params as PathParameters<Path>);
   requireAccess(caller, needsOf(definition));
-  definition.permit?.(caller, target);
   return { caller, target };
 }
 

@@ -57,7 +57,10 @@ export function environmentController(
   return { controller, logs, retention };
 }
 
-/** Returns whether somebody waits for an Environment: it is not ready, or has changed since its last reconcile. */
+/**
+ * Returns whether somebody waits for an Environment: it is being reconciled, built or deleted, or has changed since its
+ * last reconcile.
+ */
 export function isInTransition(environment: Environment | undefined): boolean {
   if (!environment) return true;
   const { metadata, status } = environment;

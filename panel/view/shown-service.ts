@@ -33,10 +33,9 @@ export function shownService(
   if (service.ready) return { state: 'built', word: job === true ? 'completed' : 'ready' };
   const failed = { state: 'failed', word: 'not ready' } as const;
   if (isAsleep) return message === undefined ? { state: 'asleep', word: 'asleep' } : failed;
-  const waits = dependsOn.some((name) => !ready.has(name));
   if (startingSince !== undefined) {
     if (hasCrashed(service)) return failed;
-    if (waits) return { state: 'created', word: 'waiting' };
+    if (dependsOn.some((name) => !ready.has(name))) return { state: 'created', word: 'waiting' };
     if (message !== undefined && now - startingSince > slowStart) return failed;
     return { state: 'building', word: 'starting' };
   }
