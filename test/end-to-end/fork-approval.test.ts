@@ -52,8 +52,10 @@ const approve = (commit: string, client = harness.client) =>
   client.send('POST', `/api/environment/${environment}/approve`, { commit });
 const comment = (author: string, text: string) => adminOf('ownerhost').comment(path(), number, author, text);
 
+/** Waits until the commit waits and nothing is in progress, such as a sync's request for the same commit. */
 function waitsFor(commit: string): Promise<EnvironmentAnswer> {
-  return harness.client.waitForEnvironment(environment, (one) => approvalOf(one).waitingCommit === commit, 60);
+  const isWaiting = (one: EnvironmentAnswer) => approvalOf(one).waitingCommit === commit && one.status !== 'building';
+  return harness.client.waitForEnvironment(environment, isWaiting, 60);
 }
 
 /** Returns the newest commit of the pull request. */

@@ -4,6 +4,7 @@ import { nodeImageNamed } from '../cluster/node-image.ts';
 import { tryOnNode } from '../cluster/on-node.ts';
 import { Problem } from '../cluster/problem.ts';
 import { run } from '../cluster/run.ts';
+import { waitFor } from '../cluster/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import {
   addMetadataAddress,
@@ -50,7 +51,11 @@ beforeAll(async () => {
   });
   const { hostname, port } = new URL(outside.url);
   const listening = { ...forbidden, outside: { host: hostname, port: Number(port) } };
-  expect(await reachedByNode(listening)).toEqual(Object.keys(listening));
+  // kube-proxy forwards to a new Service only after a while.
+  await waitFor('each target to be reachable from the node', 30, async () => {
+    expect(await reachedByNode(listening)).toEqual(Object.keys(listening));
+    return true;
+  });
   targets = { ...listening, ...targetsOnLink() };
   origin = `${harness.connection.gitUrl}/${harness.group}/attack.git`;
   await pushRepository({ url: origin, branch: 'main', files: attackingPage(targets, outside.url) });
