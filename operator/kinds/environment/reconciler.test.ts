@@ -281,6 +281,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       return Promise.resolve(enteredNamespace(scope.status, world.namespaceUid ?? 'ns'));
     },
     remove: does('remove', world.isGone ?? false),
+    renewPullSecret: does('renewPullSecret', undefined),
   };
   const parts = {
     client: { patch: does('finalizer removed', { metadata: {} }) },
@@ -352,6 +353,21 @@ test('changes nothing and does not access the Git host when a built environment 
   const before = structuredClone(object.status);
   await reconcilerIn(object, { plan: () => Promise.reject(new Error('asked')) }).reconciler.reconcile('key');
   expect(object.status).toEqual(before);
+});
+
+test.each<['sleep' | 'wake', boolean, string[]]>([
+  ['sleep', false, ['stop']],
+  ['sleep', true, ['stop']],
+  ['wake', true, ['renewPullSecret', 'rollOut']],
+  ['wake', false, ['rollOut']],
+])('renews the pull Secret before services start: %s, asleep before: %p', async (request, asleep, expected) => {
+  const object = environment({});
+  await reconcilerIn(object).reconciler.reconcile('key');
+  object.metadata.annotations = { [requestAnnotation(request)]: '2026-01-01T00:30:00Z/x' };
+  object.status = { ...object.status, sleep: { asleep, reason: 'Requested', since: startedAt } };
+  const { reconciler, calls } = reconcilerIn(object);
+  await reconciler.reconcile('key');
+  expect(calls.filter((call) => ['stop', 'renewPullSecret', 'rollOut'].includes(call))).toEqual(expected);
 });
 
 describe("a fork's commit that needs an approval", () => {

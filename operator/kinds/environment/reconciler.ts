@@ -37,7 +37,7 @@ export interface EnvironmentReconcilerOptions extends ScopeOptions {
   client: Pick<ClusterClient, 'patch'>;
   environments: Pick<Informer<Environment>, 'get'>;
   groups: Pick<GroupMembership, 'problem'>;
-  namespace: Pick<EnvironmentNamespace, 'adopt' | 'ensure' | 'record' | 'remove'>;
+  namespace: Pick<EnvironmentNamespace, 'adopt' | 'ensure' | 'record' | 'remove' | 'renewPullSecret'>;
   environmentQuota: Pick<EnvironmentQuota, 'take' | 'free'>;
   planner: Pick<RevisionPlanner, 'find' | 'retire' | 'bytesOf'>;
   decisions: Decisions;
@@ -84,6 +84,7 @@ export class EnvironmentReconciler {
       (scope) => this.#startBuild(scope),
       (scope) => builds.replaceByTrust(scope),
       (scope) => sleeping.decide(scope),
+      (scope) => this.#renewPullSecret(scope),
       (scope) => builds.advance(scope),
       (scope) => keepRunning.run(scope),
     ];
@@ -162,6 +163,13 @@ export class EnvironmentReconciler {
     const isExpired = scope.status.activation?.reason === 'Expired';
     const message = `the contents were deleted${isExpired ? ': their time to live is over' : ''}`;
     return this.#options.recorder.finish(scope, 'cancelled', message);
+  }
+
+  /** The pull Secret is not renewed during sleep; the pods that start now pull with it. */
+  async #renewPullSecret(scope: EnvironmentScope): Promise<PhaseResult<never, never>> {
+    const wakes = scope.before.sleep?.asleep === true && !scope.isAsleep;
+    if (wakes) await this.#options.namespace.renewPullSecret(scope);
+    return {};
   }
 
   /** Deletes the contents of an inactive environment. */

@@ -229,10 +229,10 @@ describe('the isolation policies of a namespace', () => {
 
   test('that were applied in part are applied again, also if nothing changes', async () => {
     await reconcile();
-    registry = 'of-the-group';
+    hasShells = true;
     isCutOff = true;
     await expect(reconcile()).rejects.toThrow('the operator died');
-    registry = 'registry';
+    hasShells = false;
     isCutOff = false;
     await reconcile();
     expect(applied()).toBeGreaterThan(0);
@@ -285,11 +285,44 @@ describe('the isolation policies of a namespace', () => {
     }
   });
 
-  test('is not reported as restored when Coppice itself changes what it applies', async () => {
+  test('are not applied again, nor reported as restored, when the pull Secret changes', async () => {
     await reconcile();
     registry = 'of-the-group';
     await reconcile();
+    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
     expect(restored).toEqual([]);
+    await reconcile();
+    expect(writes).toEqual([]);
+  });
+
+  test('do not keep the pull Secret from being renewed while they are restored later', async () => {
+    await reconcile();
+    const one = contents();
+    for (let time = 0; time < 12; time += 1) {
+      states.delete(policy);
+      await one.ensure(scope());
+    }
+    registry = 'of-the-group';
+    writes = [];
+    await one.ensure(scope());
+    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
+  });
+
+  test('of a sleeping environment cost no write: its pull Secret is renewed when it wakes', async () => {
+    const sleepAt = (asleep: boolean): EnvironmentScope => {
+      const sleep = { asleep, reason: 'Idle', since: '2026-01-01T00:00:00Z' } as const;
+      return scopeOf({ ...structuredClone(environment), status: { sleep } }, () => new Date());
+    };
+    await reconcile();
+    registry = 'renewed';
+    renewAt = new Date(Date.now() + 3600_000);
+    writes = [];
+    expect((await contents().ensure(sleepAt(true))).requeueAfterMs).toBeUndefined();
+    await contents().renewPullSecret(sleepAt(true));
+    expect(writes).toEqual([]);
+    await contents().renewPullSecret(sleepAt(false));
+    await contents().renewPullSecret(sleepAt(false));
+    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
   });
 
   const stateAt = (key: string): ObjectState => {

@@ -30,10 +30,15 @@ import type { EnvironmentScope } from '../scope/scope.ts';
 
 /**
  * Annotation of the namespace, set once all isolation policies are applied: a hash of them, and the state that they
- * were in. While both match, nothing is applied again. The hash covers credentials, so it is stored where no member of
- * a group can read it.
+ * were in. While both match, nothing is applied again.
  */
 export const ISOLATION_ANNOTATION = 'coppice.dev/isolation';
+
+/**
+ * Annotation of the namespace: a hash of the applied pull Secret, which is renewed apart from the policies. The hash
+ * covers credentials, so it is stored where no member of a group can read it.
+ */
+export const PULL_SECRET_ANNOTATION = 'coppice.dev/pull-secret';
 
 /**
  * Annotation of a namespace whose pods have never shown secret values. An older Coppice created namespaces without it, in
@@ -58,6 +63,15 @@ export interface EnvironmentNamespaceSettings {
   pullSecret: (
     scope: Pick<EnvironmentScope, 'uid' | 'repository' | 'namespace' | 'labels' | 'isTrusted' | 'status'>,
   ) => Promise<{ secret: Secret; renewAt?: Date | undefined }>;
+}
+
+interface WantedPullSecret {
+  secret: Secret;
+  hash: string;
+  /** Whether it is to be applied although no isolation policy is. */
+  isDue: boolean;
+  /** When its credentials are replaced, in milliseconds. */
+  requeueAfterMs?: number | undefined;
 }
 
 export type NamespaceResult = PhaseResult<ContentsField | 'activation', ContentsCondition>;
@@ -104,9 +118,19 @@ export class EnvironmentNamespace {
       throw new Waiting('RemovingContents', 'the previous contents are still being deleted', recheckMs);
     }
     const { namespace, requeueAfterMs } = await this.#restoreLabels(scope, found);
-    const restored = await this.#applyIsolation(scope, namespace);
+    const pull = await this.#wantedPullSecret(scope, namespace);
+    const restored = await this.#applyIsolation(scope, namespace, pull);
     const entered = enteredNamespace(scope.status, namespace.metadata.uid);
-    return { ...entered, requeueAfterMs: soonest(requeueAfterMs, restored.requeueAfterMs) };
+    return {
+      ...entered,
+      requeueAfterMs: soonest(soonest(requeueAfterMs, restored.requeueAfterMs), pull.requeueAfterMs),
+    };
+  }
+
+  /** Renews the credentials of an environment that wakes, before its pods pull with them. */
+  async renewPullSecret(scope: EnvironmentScope): Promise<void> {
+    const namespace = this.#namespaces.get(scope.namespace);
+    if (namespace) await this.#applyPullSecret(scope, await this.#wantedPullSecret(scope, namespace));
   }
 
   /**
@@ -171,34 +195,56 @@ export class EnvironmentNamespace {
     return { namespace: restored };
   }
 
-  async #applyIsolation(scope: EnvironmentScope, namespace: Namespace): Promise<PhaseResult<never, never>> {
-    const isolation = this.#wantedObjects(scope, namespace);
+  /**
+   * Returns the pull Secret to apply. One that exists is not renewed while the environment sleeps: no pod is started,
+   * and waking renews it.
+   */
+  async #wantedPullSecret(scope: EnvironmentScope, { metadata }: Namespace): Promise<WantedPullSecret> {
+    const former = metadata.annotations?.[PULL_SECRET_ANNOTATION];
     const { secret, renewAt } = await this.#settings.pullSecret(scope);
-    const renewal = renewAt && { requeueAfterMs: Math.max(1, renewAt.getTime() - scope.now.getTime()) };
-    const wanted = hashOf({ objects: [...isolation, secret] });
+    const hash = hashOf(secret);
+    if (former !== undefined && scope.isAsleep) return { secret, hash, isDue: false };
+    const requeueAfterMs = renewAt && Math.max(1, renewAt.getTime() - scope.now.getTime());
+    return { secret, hash, isDue: former !== hash, requeueAfterMs };
+  }
+
+  async #applyPullSecret(scope: EnvironmentScope, { secret, hash, isDue }: WantedPullSecret): Promise<void> {
+    if (!isDue) return;
+    await this.#applier.apply(Secret, secret, undefined);
+    await this.#annotate(scope, { [PULL_SECRET_ANNOTATION]: hash });
+  }
+
+  async #applyIsolation(
+    scope: EnvironmentScope,
+    namespace: Namespace,
+    pull: WantedPullSecret,
+  ): Promise<PhaseResult<never, never>> {
+    const isolation = this.#wantedObjects(scope, namespace);
+    const wanted = hashOf({ objects: isolation });
     const former = namespace.metadata.annotations?.[ISOLATION_ANNOTATION];
     const states = this.#isolation.find(isolation);
-    if (states && former === markOf(wanted, states)) return { ...renewal };
-    const isChanged = former?.startsWith(markOf(wanted)) ?? false;
+    const isIntact = states !== undefined && former === markOf(wanted, states);
+    const isChanged = !isIntact && former?.startsWith(markOf(wanted)) === true;
     const requeueAfterMs = isChanged ? this.#restoreAfterMs(scope, restorable) : 0;
-    if (requeueAfterMs > 0) return { requeueAfterMs };
+    if (isIntact || requeueAfterMs > 0) {
+      await this.#applyPullSecret(scope, pull);
+      return requeueAfterMs > 0 ? { requeueAfterMs } : {};
+    }
     // The mark must not stay on a namespace whose policies are only partly applied.
-    if (former !== undefined) await this.#mark(scope, null);
+    if (former !== undefined) await this.#annotate(scope, { [ISOLATION_ANNOTATION]: null });
     const applied = new Map<IsolationObject, string>();
     const apply = async (object: IsolationObject) => void applied.set(object, await this.#apply(object));
     // The API server updates a quota's status for everything that it counts, so the counted objects are applied before it.
     const isQuota = ({ kind }: IsolationObject) => kind === ResourceQuota.kind;
     const counted = isolation.filter((object) => !isQuota(object)).map(apply);
-    await Promise.all([...counted, this.#applier.apply(Secret, secret, undefined)]);
+    await Promise.all([...counted, this.#applier.apply(Secret, pull.secret, undefined)]);
     await Promise.all(isolation.filter(isQuota).map(apply));
-    await this.#mark(
-      scope,
-      markOf(
-        wanted,
-        isolation.map((object) => applied.get(object) ?? ''),
-      ),
+    const mark = markOf(
+      wanted,
+      isolation.map((object) => applied.get(object) ?? ''),
     );
-    return { ...renewal };
+    await this.#annotate(scope, { [ISOLATION_ANNOTATION]: mark, [PULL_SECRET_ANNOTATION]: pull.hash });
+    return {};
   }
 
   #wantedObjects(scope: EnvironmentScope, { metadata }: Namespace): IsolationObject[] {
@@ -234,8 +280,8 @@ export class EnvironmentNamespace {
     }
   }
 
-  async #mark(scope: EnvironmentScope, isolation: string | null): Promise<void> {
-    const patch = { metadata: { annotations: { [ISOLATION_ANNOTATION]: isolation } } };
+  async #annotate(scope: EnvironmentScope, annotations: Record<string, string | null>): Promise<void> {
+    const patch = { metadata: { annotations } };
     this.#namespaces.observe(await this.#client.patch(Namespace, { name: scope.namespace }, patch));
   }
 }
