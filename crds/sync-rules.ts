@@ -42,7 +42,7 @@ const pullRequestCriteriaSchema = z
     drafts: z.boolean().optional().meta({ description: '`true`: only drafts; `false`: no drafts.' }),
     author: z.enum(RULE_AUTHORS).optional().meta({
       description:
-        'Whom the Git host must know the author as. `member`: at GitHub the owner, any member of the organization and any collaborator, also those who can only read; at GitLab Developers and above. `contributor`, at GitHub: also somebody with merged commits. Other hosts do not report authors, so the rule never matches there.',
+        'Whom the Git host must know the author as. `member`: at GitHub the owner, any member of the organization and any collaborator, also those who can only read; at GitLab Developers and above; at Gitea and Forgejo (`generic`) whoever can push, if an administrator of the repository asks over HTTP. `contributor`, at GitHub: also somebody with merged commits. Other hosts do not report authors, so the rule never matches there.',
     }),
     forks: z.boolean().optional().meta({
       description:

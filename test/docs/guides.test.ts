@@ -42,7 +42,7 @@ const partWords = {
   'own variables': 600,
   'history of tests': 125,
   'rules for environments': 790,
-  'authors in rules': 230,
+  'authors in rules': 302,
   release: 1110,
   'images from CI': 680,
   'approval of forks': 990,

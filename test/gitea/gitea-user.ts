@@ -95,6 +95,14 @@ export class GiteaUser {
     return (await this.#call(pullRequestSchema, 'POST', `/repos/${this.name}/${repository}/pulls`, body)).number;
   }
 
+  /** Forks another user's repository with a change on a new branch, and opens a pull request there; returns its number. */
+  async offer(owner: string, repository: string, branch: string, files: Record<string, string>): Promise<number> {
+    await this.#call(z.unknown(), 'POST', `/repos/${owner}/${repository}/forks`, {});
+    await this.commit(repository, 'main', files, branch);
+    const body = { title: `Merge ${branch}`, head: `${this.name}:${branch}`, base: 'main' };
+    return (await this.#call(pullRequestSchema, 'POST', `/repos/${owner}/${repository}/pulls`, body)).number;
+  }
+
   async closePullRequest(repository: string, number: number): Promise<void> {
     await this.#call(z.unknown(), 'PATCH', `/repos/${this.name}/${repository}/pulls/${number}`, { state: 'closed' });
   }

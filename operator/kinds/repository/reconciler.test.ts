@@ -261,7 +261,7 @@ describe('a sync', () => {
     expect(world.condition('Synced')).toEqual([
       'False',
       'HostUnreachable',
-      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are ' +
+      'the open pull requests could not be read, so their environments stay as they are; branches and tags are ' +
         'synchronized: the list has more than 200 pages. Coppice retries this',
     ]);
   });
@@ -446,6 +446,29 @@ describe('pull requests of a host without a list', () => {
     world.annotate({ ...ask('two'), 'coppice.dev/pull-request-7': '2026-01-01T00:00:00Z/y/closed' });
     await world.reconcile();
     expect(world.names()).toEqual(['shop-main']);
+    expect(noted()).toEqual(['coppice.dev/request-sync']);
+  });
+
+  test('of members get what a rule says, once the host answers who opened them', async () => {
+    const rules = [{ pullRequests: { author: 'member' as const }, environment: 'empty' as const }];
+    world.change({ generation: 2 }, { sync: { newestTags: 10, rules } });
+    const open = '2026-01-01T00:00:00Z/x/open';
+    const [member, stranger] = ['coppice.dev/pull-request-7', 'coppice.dev/pull-request-8'];
+    world.annotate({ ...ask('one'), [member]: open, [stranger]: open });
+    world.authors = new SourceUnreachableError('the Git host did not respond in time');
+    await world.reconcile();
+    expect(world.names()).toEqual([]);
+    expect(noted()).toEqual(['coppice.dev/request-sync', member, stranger]);
+    expect(world.condition('Synced')?.slice(0, 2)).toEqual(['False', 'HostUnreachable']);
+
+    world.authors = new Map([
+      [7, { isMember: true }],
+      [8, { isMember: false }],
+    ]);
+    world.now += 10_000;
+    await world.reconcile();
+    await world.reconcile();
+    expect(world.names()).toEqual([expect.stringMatching(/^shop-pr-7-/)]);
     expect(noted()).toEqual(['coppice.dev/request-sync']);
   });
 

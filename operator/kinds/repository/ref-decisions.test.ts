@@ -39,8 +39,9 @@ test('lists refs with what the host reports, and pull requests of events where i
     { number: 3, isOpen: true, facts: { labels: ['y'] } },
     { number: 4, isOpen: false },
   ];
-  expect(listedRefs(listing({ openPullRequests: undefined }), events)).toEqual([
-    { type: 'pull request', name: '3', labels: ['y'] },
+  const author = { isMember: true };
+  expect(listedRefs(listing({ openPullRequests: undefined, authors: new Map([[3, author]]) }), events)).toEqual([
+    { type: 'pull request', name: '3', labels: ['y'], author },
   ]);
 });
 

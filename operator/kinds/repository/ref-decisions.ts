@@ -32,7 +32,11 @@ export const NO_RULES: RefDecisions = { of: () => byDefault, report: {} };
 
 /** Returns the refs that can get an environment, with what the host reports about them. */
 export function listedRefs(listing: RefListing, events: readonly PullRequestEvent[]): RefFacts[] {
-  const opened = new Map(events.filter(({ isOpen }) => isOpen).map(({ number, facts }) => [number, facts]));
+  const opened = new Map(
+    events
+      .filter(({ isOpen }) => isOpen)
+      .map(({ number, facts }) => [number, { ...facts, author: listing.authors?.get(number) }]),
+  );
   const factsOf = (number: number) => (listing.openPullRequests ? listing.pullRequestFacts : opened)?.get(number);
   return [
     ...[...listing.branches.keys()].map((name): RefFacts => ({ type: 'branch', name })),

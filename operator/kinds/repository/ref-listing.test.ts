@@ -35,12 +35,16 @@ function environment(number: number, active = true): Environment {
   };
 }
 
+type AuthorsOf = NonNullable<GitHost['authorsOf']>;
+
 /** Returns the requests to the host and to git, and the result of readListing(). */
 async function read(
   open: PullRequest[] | Error | undefined,
   environments: Environment[],
   commits: (origin: string) => Record<string, string> | Error = () => ({}),
   rules?: SyncRule[],
+  events: { number: number; isOpen: boolean }[] = [],
+  authors: AuthorsOf = () => Promise.resolve(new Map()),
 ) {
   const asked: string[] = [];
   const source = {
@@ -58,8 +62,12 @@ async function read(
       return open instanceof Error ? Promise.reject(open) : Promise.resolve(open);
     },
     pullRequest: (number: number) => Promise.resolve(pullRequest(number, own, `refs/pull/${number}/head`)),
+    authorsOf: (numbers: readonly number[]) => {
+      asked.push(`authors of ${numbers.join(', ')}`);
+      return authors(numbers);
+    },
   };
-  const listing = await readListing(source, host as unknown as GitHost, environments, rules);
+  const listing = await readListing(source, host as unknown as GitHost, environments, rules, events);
   return { listing, asked };
 }
 
@@ -72,6 +80,38 @@ test.each<[SyncRule['pullRequests'], string[]]>([
     { pullRequests, environment: 'empty' },
   ];
   expect((await read([], [], undefined, rules)).asked).toEqual(expected);
+});
+
+describe('the authors of pull requests that the host does not list', () => {
+  const rules: SyncRule[] = [{ pullRequests: { author: 'member' }, environment: 'empty' }];
+  const events = [
+    { number: 7, isOpen: true },
+    { number: 8, isOpen: false },
+  ];
+  const member = new Map([[7, { isMember: true }]]);
+
+  test('are those that the host reports of open ones', async () => {
+    const { listing, asked } = await read(undefined, [], undefined, rules, events, () => Promise.resolve(member));
+    expect(listing.authors).toBe(member);
+    expect(asked).toEqual(['authors', 'authors of 7', `${own} `]);
+  });
+
+  test.each<[string, SyncRule[], typeof events]>([
+    ['no rule needs them', [{ pullRequests: { labels: ['preview'] }, environment: 'empty' }], events],
+    ['none was opened', rules, events.slice(1)],
+  ])('are not requested if %s', async (_why, some, reported) => {
+    const { listing, asked } = await read(undefined, [], undefined, some, reported);
+    expect(listing.authors).toBeUndefined();
+    expect(asked.filter((line) => line.startsWith('authors of'))).toEqual([]);
+  });
+
+  test('that cannot be read now leave pull requests as they are, and branches and tags synchronized', async () => {
+    const silent = new SourceUnreachableError('the Git host did not respond in time');
+    const { listing } = await read(undefined, [environment(7)], undefined, rules, events, () => Promise.reject(silent));
+    expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
+    expect(listing).not.toHaveProperty('missingPullRequests');
+    expect(listing.pullRequestsError).toMatchObject({ cause: silent });
+  });
 });
 
 describe('the commits of pull requests', () => {
@@ -139,7 +179,7 @@ describe('a list of pull requests that cannot be read', () => {
     expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
     expect(listing.pullRequestsError).toBeInstanceOf(error.constructor);
     const message =
-      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
+      'the open pull requests could not be read, so their environments stay as they are; branches and tags are synchronized';
     expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
   });
 

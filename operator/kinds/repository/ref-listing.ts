@@ -1,7 +1,8 @@
 import type { Environment } from '../../../crds/environment.ts';
-import type { PullRequestFacts } from '../../../crds/rule-decision.ts';
+import type { PullRequestEvent } from '../../../crds/pull-request-events.ts';
+import type { AuthorFacts, PullRequestFacts } from '../../../crds/rule-decision.ts';
 import type { SyncRule } from '../../../crds/sync-rules.ts';
-import type { GitHost, ListedPullRequest, PullRequest } from '../../source/hosts/host.ts';
+import type { GitHost, PullRequest } from '../../source/hosts/host.ts';
 import { HostBusyError, SourceRefusedError, SourceUnreachableError } from '../../source/errors.ts';
 import type { RemoteRefs } from '../../source/git/remote-refs.ts';
 import type { Source } from '../../source/git/source.ts';
@@ -14,6 +15,8 @@ export interface RefListing extends RemoteRefs {
   pullRequestFacts?: ReadonlyMap<number, PullRequestFacts>;
   /** Why the host's list of pull requests could not be read; environments of pull requests are then not changed. */
   pullRequestsError?: SourceUnreachableError | undefined;
+  /** If the host does not list pull requests: whom it knows the authors of those as that webhooks reported, by number. */
+  authors?: ReadonlyMap<number, AuthorFacts>;
   /** Commits of the pull requests whose environments have contents. */
   pullRequestCommits: ReadonlyMap<number, string>;
   /** If the host does not list pull requests: those with environments whose ref Git no longer has. */
@@ -24,22 +27,34 @@ type RefSource = Pick<Source, 'listRefs' | 'commitsOf'>;
 
 /**
  * Lists all refs, and the commits of pull requests whose environments have contents; if the host does not list pull
- * requests, checks the refs of those with environments. Returns everything or throws, except that a failure to list
- * pull requests does not affect branches and tags. Throws what Source.listRefs throws, and SourceRefusedError of
- * GitHost.openPullRequests.
+ * requests, checks the refs of those with environments, and reads the authors of those that webhooks reported if rules
+ * need them. Returns everything or throws, except that a failure to list pull requests, or to read their authors, does
+ * not affect branches and tags. Throws what Source.listRefs throws, and SourceRefusedError of GitHost.openPullRequests.
  */
 export async function readListing(
   source: RefSource,
   host: GitHost,
   environments: readonly Environment[],
   rules: readonly SyncRule[] = [],
+  events: readonly PullRequestEvent[] = [],
 ): Promise<RefListing> {
   const authors = rules.some(({ pullRequests }) => pullRequests?.author !== undefined);
-  const [refs, open] = await Promise.all([source.listRefs(host.access), openPullRequests(host, { authors })]);
+  const [refs, open] = await Promise.all([
+    source.listRefs(host.access),
+    orUnreachable(() => host.openPullRequests({ authors })),
+  ]);
+  const unlisted = { ...refs, openPullRequests: undefined };
   if (open instanceof SourceUnreachableError) {
-    return { ...refs, openPullRequests: undefined, pullRequestsError: open, pullRequestCommits: new Map() };
+    return { ...unlisted, pullRequestsError: open, pullRequestCommits: new Map() };
   }
-  if (!open) return { ...refs, openPullRequests: undefined, ...(await readHeads(source, host, environments)) };
+  if (!open) {
+    const opened = authors ? events.filter(({ isOpen }) => isOpen).map(({ number }) => number) : [];
+    const found = opened.length > 0 ? await orUnreachable(async () => host.authorsOf?.(opened)) : undefined;
+    if (found instanceof SourceUnreachableError) {
+      return { ...unlisted, pullRequestsError: found, pullRequestCommits: new Map() };
+    }
+    return { ...unlisted, ...(found && { authors: found }), ...(await readHeads(source, host, environments)) };
+  }
   const wanted = numbersOf(environments.filter(({ status }) => status?.activation?.active === true));
   const pullRequests = open.filter(({ number }) => wanted.has(number));
   return {
@@ -69,17 +84,15 @@ async function readHeads(
   return { pullRequestCommits: commits, missingPullRequests: missing };
 }
 
-async function openPullRequests(
-  host: GitHost,
-  needs: { authors: boolean },
-): Promise<readonly ListedPullRequest[] | SourceUnreachableError | undefined> {
+/** Returns the error if the host cannot be reached for a request about pull requests. */
+async function orUnreachable<T>(request: () => Promise<T>): Promise<T | SourceUnreachableError> {
   try {
-    return await host.openPullRequests(needs);
+    return await request();
   } catch (cause) {
     if (!(cause instanceof SourceUnreachableError)) throw cause;
     // The cause, which is appended where the message is shown, says why and what to do.
     const message =
-      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
+      'the open pull requests could not be read, so their environments stay as they are; branches and tags are synchronized';
     if (cause instanceof HostBusyError) return new HostBusyError(message, cause.retryAfterMs, { cause });
     return new SourceUnreachableError(message, { cause });
   }

@@ -1,4 +1,4 @@
-import type { PullRequestFacts } from '../../../crds/rule-decision.ts';
+import type { AuthorFacts, PullRequestFacts } from '../../../crds/rule-decision.ts';
 import type { RefLocation, SourceAccess } from '../git/source.ts';
 
 /** Permissions of a repository's credentials; undefined if the host does not report them. */
@@ -86,6 +86,11 @@ export interface GitHost {
    * @param needs.authors whether to request the authors' roles, if that takes more requests
    */
   openPullRequests(needs?: { authors?: boolean }): Promise<readonly ListedPullRequest[] | undefined>;
+  /**
+   * Returns whom the host knows the authors of these pull requests as, by number; those that it does not report are
+   * missing. Absent where the list of pull requests reports them.
+   */
+  authorsOf?(pullRequests: readonly number[]): Promise<ReadonlyMap<number, AuthorFacts>>;
   /** Returns one pull request, open or closed. */
   pullRequest(number: number): Promise<PullRequest>;
   /** Sets a commit status. Returns false if the host has no statuses. */

@@ -21,6 +21,9 @@ const approvalSchema = z.looseObject({
     .object({ waitingCommit: z.string().optional(), commits: z.array(z.looseObject({ commit: z.string() })) })
     .optional(),
 });
+const checkSchema = z.looseObject({
+  refs: z.array(z.looseObject({ type: z.string(), name: z.string(), why: z.string() })),
+});
 const settingsSchema = z.looseObject({ sshPublicKey: z.string() });
 
 /** A service that serves one page, and is built in a second. */
@@ -123,6 +126,41 @@ test('approves a commit by a comment of somebody who can write, and by no commen
   await pageWith(weburl, 'offered');
   const by = `${others.write.name} at ${new URL(GITEA_URL).host}`;
   expect(await approvalOf()).toMatchObject({ commits: [{ commit, by }] });
+}, 300_000);
+
+test('gives pull requests of members an environment by a rule, and those of readers none', async () => {
+  const origin = await gitea.createRepository('offered');
+  await gitea.push('offered', { branch: 'main', files: page('from main') });
+  const { username, password } = gitea.credentials;
+  const repository = await addRepository('offered', { origin, username, password });
+  const rules = [{ pullRequests: { author: 'member', forks: true }, environment: 'built' }];
+  await harness.client.call(z.unknown(), 'POST', `/api/repository/${repository}/settings`, { sync: { rules } });
+  await gitea.createWebhook('offered', await webhookOf(harness.client, repository));
+  const numbers: number[] = [];
+  for (const permission of ['read', 'write'] as const) {
+    await gitea.addCollaborator('offered', others[permission].name, permission);
+    numbers.push(await others[permission].offer(gitea.name, 'offered', permission, page(`from ${permission}`)));
+  }
+  const [ofReader, ofWriter] = numbers.map((number) => `pull request ${number}`);
+  const found = await waitForRefs(repository, [ofWriter ?? '']);
+  const { weburl } = await harness.built(found.get(ofWriter ?? '') ?? '');
+  await pageWith(weburl, 'from write');
+
+  // With credentials that cannot ask, nobody is known as a member.
+  const { name, token } = others.write;
+  const asOther = await addRepository('as-writer', { origin, username: name, password: token });
+  await harness.client.call(z.unknown(), 'POST', `/api/repository/${asOther}/settings`, { sync: { rules } });
+  await gitea.createWebhook('offered', await webhookOf(harness.client, asOther));
+  await gitea.commit('offered', 'main', page('from the owner'), 'own');
+  const own = await gitea.openPullRequest('offered', 'own', 'main');
+  await waitForRefs(repository, [ofWriter ?? '', `pull request ${own}`]);
+  const unmatched = await waitFor('the other repository to sync', 60, async () => {
+    const { refs } = await harness.client.call(checkSchema, 'GET', `/api/repository/${asOther}/rules`);
+    return refs.find(({ type, name: ref }) => type === 'pull request' && ref === `${own}`);
+  });
+  expect(unmatched.why).toContain('the host has not reported whether the author is a member');
+  expect((await repositoryOf(asOther)).environments).toEqual([]);
+  expect((await repositoryOf(repository)).environments.map(({ gitRef }) => gitRef.name)).not.toContain(ofReader);
 }, 300_000);
 
 test('refuses a delivery without a valid signature, whether the repository exists or not', async () => {

@@ -4,6 +4,7 @@ import { ApiError } from '../../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../../kubernetes/client.ts';
 import type { KubernetesObject, ResourceType } from '../../../../kubernetes/resource-type.ts';
 import type { Waiting } from '../../../shared/errors.ts';
+import type { AuthorFacts } from '../../../../crds/rule-decision.ts';
 import type { Capabilities, GitHost, ListedPullRequest } from '../../../source/hosts/host.ts';
 import type { RemoteRefs } from '../../../source/git/remote-refs.ts';
 import { StatusWriter } from '../../../shared/status-writer.ts';
@@ -20,6 +21,8 @@ export class FakeWorld {
   branches: Record<string, string> = { main: commitOf(1) };
   tags: Record<string, string> = {};
   pullRequests: ListedPullRequest[] | Error | undefined = [];
+  /** Whom the host knows the authors of pull requests as, if it does not list them. */
+  authors: ReadonlyMap<number, AuthorFacts> | Error = new Map();
   capabilities: Capabilities = { statuses: false, hooks: false };
   sshPublicKey: string | undefined;
   /** ID of the repository at the host; undefined for a host without IDs. */
@@ -165,6 +168,7 @@ export class FakeWorld {
       repositoryId: () => Promise.resolve(this.hostRepositoryId),
       openPullRequests: () =>
         this.pullRequests instanceof Error ? Promise.reject(this.pullRequests) : Promise.resolve(this.pullRequests),
+      authorsOf: () => (this.authors instanceof Error ? Promise.reject(this.authors) : Promise.resolve(this.authors)),
       pullRequest: (number) =>
         Promise.resolve({
           number,

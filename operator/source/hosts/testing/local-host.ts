@@ -57,10 +57,14 @@ export function byRoute(routes: Record<string, unknown>): RequestListener {
 }
 
 /** Creates a client that connects only to these servers, with a timeout of `timeoutMs`. */
-export function localHttp(hosts: readonly LocalHost[], timeoutMs = 2000): HostHttp {
+export function localHttp(
+  hosts: readonly LocalHost[],
+  timeoutMs = 2000,
+  now = () => new Date('2026-01-01T00:00:00Z'),
+): HostHttp {
   return new HostHttp({
     send: createSend({ timeoutMs }),
     ports: hosts.map(({ url }) => portOf(new URL(url))),
-    now: () => new Date('2026-01-01T00:00:00Z'),
+    now,
   });
 }
