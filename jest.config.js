@@ -21,6 +21,8 @@ export default {
         '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,shell-protocol,fair-queue,environment-access,registry-tokens,waker,waker-protocol,operator,api,tester,panel,cli,test/cluster,test/bench,test/build-logs,test/docs,test/language,test/supply-chain,test/ci,test/release}/**/*.test.ts',
       ],
     },
+    // Tests of the heap, in a process of their own: collecting that of a worker with hundreds of suites takes seconds.
+    { ...typescript, displayName: 'memory', testMatch: ['<rootDir>/test/memory/*.test.ts'] },
     // Tests of the emulated Git hosts, with the official clients of the real ones.
     { ...typescript, displayName: 'git-hosts', testMatch: ['<rootDir>/test/git-hosts/*.test.ts'] },
     { ...typescript, displayName: 'ssh', testMatch: ['<rootDir>/test/ssh/**/*.test.ts'] },

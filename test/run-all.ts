@@ -76,6 +76,7 @@ async function withoutCluster(): Promise<Outcome[]> {
     await check('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
     await check('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
     await jest(['unit'], 1),
+    await jest(['memory'], 1),
   ];
 }
 

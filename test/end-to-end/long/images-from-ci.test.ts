@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { pushRepository } from '../sample/push-repository.ts';
-import { conditionOf, namespaceOf, pageWith, randomName, startHarness, type Harness } from './harness.ts';
-import { TestRegistry } from './registry-images.ts';
+import { pushRepository } from '../../sample/push-repository.ts';
+import { conditionOf, namespaceOf, pageWith, randomName, startHarness, type Harness } from '../harness.ts';
+import { TestRegistry } from '../registry-images.ts';
 
 let harness: Harness;
 let repository: string;

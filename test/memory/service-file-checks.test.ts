@@ -5,7 +5,7 @@ import { expect, jest, test } from '@jest/globals';
 /** As long as the measured checks can take. */
 jest.setTimeout(600_000);
 
-const program = new URL('../testing/measure-checks.ts', import.meta.url).pathname;
+const program = new URL('../../api/testing/measure-checks.ts', import.meta.url).pathname;
 
 // The checks run in a process of their own, whose memory is measured. Four threads of 256 MiB used 1.1 GiB for the
 // first.

@@ -3,7 +3,7 @@ import { largeRepository } from '../../crds/testing/large-repository.ts';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { holdMany } from '../../kubernetes/testing/held-heap.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { apiInformers } from './informers.ts';
+import { apiInformers } from '../../api/cluster/informers.ts';
 
 test('does not keep the service files of Repositories in memory', async () => {
   const { held, heapMiB } = await holdMany(

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { customResourceDefinitions } from '../../crds/crd.ts';
-import { VERSION_STEPS, type Versions } from '../../crds/versions.ts';
-import type { ClusterClient } from '../../kubernetes/client.ts';
-import { systemClock } from '../../kubernetes/clock.ts';
+import { customResourceDefinitions } from '../../../crds/crd.ts';
+import { VERSION_STEPS, type Versions } from '../../../crds/versions.ts';
+import type { ClusterClient } from '../../../kubernetes/client.ts';
+import { systemClock } from '../../../kubernetes/clock.ts';
 import {
   CustomResourceDefinition,
   type KubernetesObject,
   type ObjectName,
   type ResourceType,
-} from '../../kubernetes/resource-type.ts';
-import { migrateStorage } from '../../operator/storage-migration/migrate.ts';
-import { unpackLastChart } from '../release/last-release.ts';
-import { createNamespace, deleteNamespace, eventually, randomName, testClient, unlessNotFound } from './api-server.ts';
+} from '../../../kubernetes/resource-type.ts';
+import { migrateStorage } from '../../../operator/storage-migration/migrate.ts';
+import { unpackLastChart } from '../../release/last-release.ts';
+import { createNamespace, deleteNamespace, eventually, randomName, testClient, unlessNotFound } from '../api-server.ts';
 
 // The way from v1alpha1 to v1beta1 (ADR 77) on an API server, with the definitions and objects of the last release. The kinds
 // are in an API group of the test: those of a Coppice in the cluster stay as they are.

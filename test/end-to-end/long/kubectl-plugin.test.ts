@@ -5,12 +5,12 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { buildCli } from '../../cli/build.ts';
-import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
-import { waitFor } from '../cluster/wait-for.ts';
-import { codeOf } from '../docs/code-blocks.ts';
-import { pageWith, randomName, startHarness, type Harness } from './harness.ts';
-import { smallPage } from './small-page.ts';
+import { buildCli } from '../../../cli/build.ts';
+import { PROGRAMS_FOLDER } from '../../cluster/paths.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { codeOf } from '../../docs/code-blocks.ts';
+import { pageWith, randomName, startHarness, type Harness } from '../harness.ts';
+import { smallPage } from '../small-page.ts';
 
 const link = codeOf('docs/how-to/use-the-command-line.md', 'plugin');
 
