@@ -2,16 +2,18 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { EnvironmentItem } from '../api/items.ts';
 import { environmentPage } from '../api/paths.ts';
+import { useClockInView } from '../state/clock-in-view.ts';
 import { favourites, toggleFavourite } from '../state/favourites.ts';
 import { environments } from '../state/live.ts';
 import { inSections, isSameItems } from '../view/list-sections.ts';
 import { problemInOneLine } from '../view/problem-lines.ts';
+import { shortCommit } from '../view/short-commit.ts';
 import { shownState } from '../view/shown-state.ts';
+import { ageText } from '../view/time.ts';
+import { visibleText } from '../view/visible-text.ts';
 import { Icon } from './icons.tsx';
 import { StateBadge } from './state-badge.tsx';
-import { Ago, Elapsed } from './times.tsx';
-import { visibleText } from '../view/visible-text.ts';
-import { shortCommit } from '../view/short-commit.ts';
+import { Elapsed, Time } from './times.tsx';
 
 /** Environments in rows; each shows the newest known state. */
 export function EnvironmentRows({
@@ -24,61 +26,87 @@ export function EnvironmentRows({
   label: string;
 }): JSX.Element {
   const known = environments.value;
-  const drawn = useRef<readonly DrawnRows[]>([]);
+  const drawn = useRef<readonly DrawnBlock[]>([]);
   const shown = items.map((item) => {
     const newest = known.get(item.id);
     return newest && newest.version > item.version ? newest : item;
   });
-  drawn.current = inSections(shown, rowsOfSection).map((section, index) => {
+  drawn.current = inSections(shown, rowsOfBlock).map((block, index) => {
     const before = drawn.current[index];
-    // Preact skips an element that is the same object: of 10,000 rows, only the changed sections cost time.
-    if (before && isSameItems(before.section, section)) return before;
-    return { section, element: <RowSection key={index} items={section} withRepository={withRepository} /> };
+    // Preact skips an element that is the same object: of 10,000 rows, only the changed blocks cost time.
+    if (before && isSameItems(before.block, block)) return before;
+    return { block, element: <RowBlock key={index} items={block} withRepository={withRepository} /> };
   });
   return (
     <div role="list" class="environment-list" aria-label={label}>
-      {inSections(drawn.current, sectionsOfBlock).map((sections, index) => {
-        const rows = sections.reduce((sum, { section }) => sum + section.length, 0);
-        return (
-          <div key={index} role="presentation" class="row-section" style={{ '--rows': rows }}>
-            {sections.map(({ element }) => element)}
-          </div>
-        );
-      })}
+      {drawn.current.map(({ element }) => element)}
     </div>
   );
 }
 
-/** Rows that the browser renders together when they come into view. */
-interface DrawnRows {
-  section: readonly EnvironmentItem[];
+interface DrawnBlock {
+  block: readonly EnvironmentItem[];
   element: JSX.Element;
 }
 
 /**
- * Small sections are cheap to render, but the browser checks in each frame which of them are in view. It does not check
- * those of a block that is out of view.
+ * The browser renders the rows of a section together when they come near the view. Small sections are cheap to render,
+ * but in each frame the browser checks which of them are near. It does not check those of a block that is far from it.
  */
-const rowsOfSection = 25;
-const sectionsOfBlock = 10;
+const rowsOfSection = 10;
+const rowsOfBlock = 250;
 
-function RowSection({
+/** A row as it was rendered last, and what it showed besides its item. */
+interface DrawnRow {
+  item: EnvironmentItem;
+  age: string;
+  ttl: string;
+  isStarred: boolean;
+  element: JSX.Element;
+}
+
+function RowBlock({
   items,
   withRepository,
 }: {
   items: readonly EnvironmentItem[];
   withRepository: boolean;
 }): JSX.Element {
+  const block = useRef<HTMLDivElement>(null);
+  const seconds = useClockInView(block).value / 1000;
+  const starred = favourites.value;
+  const drawn = useRef<ReadonlyMap<string, DrawnRow>>(new Map());
+  const rows = items.map((item): DrawnRow => {
+    const age = ageText(item.builtAt > 0 ? item.builtAt : item.createdAt, seconds, true);
+    const ttl = item.expiresAt === undefined ? '' : ageText(item.expiresAt, seconds, true);
+    const isStarred = starred.includes(item.id);
+    const before = drawn.current.get(item.id);
+    if (before?.item === item && before.age === age && before.ttl === ttl && before.isStarred === isStarred)
+      return before;
+    const shown = { item, age, ttl, isStarred };
+    return { ...shown, element: <EnvironmentRow key={item.id} {...shown} withRepository={withRepository} /> };
+  });
+  drawn.current = new Map(rows.map((row) => [row.item.id, row]));
   return (
-    <div role="presentation" class="row-section" style={{ '--rows': items.length }}>
-      {items.map((item) => (
-        <EnvironmentRow key={item.id} item={item} withRepository={withRepository} />
+    <div ref={block} role="presentation" class="row-section" style={{ '--rows': items.length }}>
+      {inSections(rows, rowsOfSection).map((section, index) => (
+        <div key={index} role="presentation" class="row-section" style={{ '--rows': section.length }}>
+          {section.map(({ element }) => element)}
+        </div>
       ))}
     </div>
   );
 }
 
-function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withRepository: boolean }): JSX.Element {
+interface EnvironmentRowProps extends Omit<DrawnRow, 'element'> {
+  withRepository: boolean;
+}
+
+/**
+ * The browser renders about a hundred rows in each frame of a fast scroll. So a row has few elements, and no component
+ * in it follows a signal unless its build is running.
+ */
+function EnvironmentRow({ item, age, ttl, isStarred, withRepository }: EnvironmentRowProps): JSX.Element {
   const state = shownState(item);
   const { problem } = item;
   const { first: text, more } = problem
@@ -87,38 +115,36 @@ function EnvironmentRow({ item, withRepository }: { item: EnvironmentItem; withR
   const isBuilding = item.build?.result === 'running' && item.build.startedAt !== undefined;
   return (
     <div role="listitem" class={`environment-row state-${state}`}>
-      <span class="cell-badge">
-        <StateBadge state={state} isQuiet />
-      </span>
-      <span class="ref">
+      <StateBadge state={state} isQuiet />
+      <a href={environmentPage(item.id)} class="ref one-line isolate" title={visibleText(item.gitRef.name)}>
         <Icon name={item.gitRef.type} />
-        <a href={environmentPage(item.id)} class="one-line" title={visibleText(item.gitRef.name)}>
-          {withRepository && <span class="muted isolate">{item.rid} </span>}
-          <span class="isolate">{refText(item)}</span>
-        </a>
-      </span>
-      <span class={`subject ${problem ? 'is-problem' : ''}`} title={problem?.message}>
-        <span class="isolate one-line">{visibleText(text)}</span>
-        {more !== '' && <span class="subject-more">{more}</span>}
-      </span>
+        {withRepository && <span class="muted isolate">{item.rid} </span>}
+        {withRepository ? <span class="isolate">{refText(item)}</span> : refText(item)}
+      </a>
+      {more === '' ? (
+        <span class={`subject isolate one-line ${problem ? 'is-problem' : ''}`} title={problem?.message}>
+          {visibleText(text)}
+        </span>
+      ) : (
+        <span class="subject has-more is-problem" title={problem?.message}>
+          <span class="isolate one-line">{visibleText(text)}</span>
+          <span class="subject-more">{more}</span>
+        </span>
+      )}
       <code class="cell-commit muted">{item.commit?.slice(0, shortCommit)}</code>
-      <span class="cell-age muted">
-        {isBuilding && item.build?.startedAt !== undefined ? (
+      {isBuilding && item.build?.startedAt !== undefined ? (
+        <span class="cell-age muted">
           <Elapsed since={item.build.startedAt} />
-        ) : (
-          <Ago at={item.builtAt > 0 ? item.builtAt : item.createdAt} isShort />
-        )}
-      </span>
-      <span class="cell-ttl muted">
-        {item.expiresAt !== undefined && (
-          <span class="row" title="Time to live">
-            <Icon name="clock" />
-            <Ago at={item.expiresAt} isShort />
-          </span>
-        )}
+        </span>
+      ) : (
+        <Time at={item.builtAt > 0 ? item.builtAt : item.createdAt} text={age} className="cell-age muted" />
+      )}
+      <span class="cell-ttl muted" title={item.expiresAt === undefined ? undefined : 'Time to live'}>
+        {item.expiresAt !== undefined && <Icon name="clock" />}
+        {item.expiresAt !== undefined && <Time at={item.expiresAt} text={ttl} />}
       </span>
       <span class="row-actions">
-        <Star id={item.id} name={item.name} />
+        <StarButton id={item.id} name={item.name} isOn={isStarred} />
         {item.weburl !== undefined && state !== 'deleting' && item.status === 'built' && (
           <a
             class="button icon-button"
@@ -146,7 +172,10 @@ function nameIfOther({ name, id }: EnvironmentItem): string {
 }
 
 export function Star({ id, name }: { id: string; name: string }): JSX.Element {
-  const isOn = favourites.value.includes(id);
+  return <StarButton id={id} name={name} isOn={favourites.value.includes(id)} />;
+}
+
+function StarButton({ id, name, isOn }: { id: string; name: string; isOn: boolean }): JSX.Element {
   return (
     <button
       type="button"

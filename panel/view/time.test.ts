@@ -1,5 +1,14 @@
 import { expect, test } from '@jest/globals';
-import { duration, durationText, elapsedTime, exactTime, parseDuration, relativeTime, shortAge } from './time.ts';
+import {
+  ageText,
+  duration,
+  durationText,
+  elapsedTime,
+  exactTime,
+  parseDuration,
+  relativeTime,
+  shortAge,
+} from './time.ts';
 
 const now = 1_795_341_600;
 
@@ -79,4 +88,11 @@ test.each([0, 1, 60, 90, 3600, 86_400, 604_800, 694_861])('reads back the text o
 
 test('names the zone of an exact time', () => {
   expect(exactTime(now, 'UTC')).toBe('22 Nov 2026, 10:00:00 UTC');
+});
+
+test('treats a time that is slightly in the future as now', () => {
+  expect(ageText(now + 9, now, true)).toBe('now');
+  expect(ageText(now + 9, now, false)).toBe('just now');
+  expect(ageText(now + 3600, now, false)).toBe('in 1 hour');
+  expect(ageText(now - 3600, now, true)).toBe('1 h');
 });

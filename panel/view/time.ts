@@ -39,6 +39,15 @@ export function shortAge(at: number, now: number): string {
   return rounded ? `${rounded.count} ${short[rounded.name]}` : 'now';
 }
 
+/**
+ * Returns an age, or the time until `at`; both in Unix seconds. Treats times up to 10 s in the future as now, because
+ * the coarse clock lags.
+ */
+export function ageText(at: number, clock: number, isShort: boolean): string {
+  const current = at > clock && at - clock < 10 ? at : clock;
+  return isShort ? shortAge(at, current) : relativeTime(at, current);
+}
+
 /** Returns a duration: `42 s`, `3 min 5 s`, `2 h 10 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
