@@ -167,7 +167,7 @@ async function countObjects(
 
 async function inRedis({ kubectl }: Harness, uids: ReadonlySet<string>): Promise<Pick<Left, 'redis' | 'unlimited'>> {
   const redis = async (command: string) => {
-    const script = `REDISCLI_AUTH=$REDIS_PASSWORD redis-cli ${command}`;
+    const script = `REDISCLI_AUTH=$REDIS_PASSWORD valkey-cli ${command}`;
     return kubectl(['--namespace', 'coppice-system', 'exec', 'coppice-redis-0', '--', 'sh', '-c', script]);
   };
   const names = `${await redis('--scan')}\n${await redis('ZRANGE build-logs:ended 0 -1')}`.split('\n');

@@ -46,7 +46,7 @@ const recipes: Record<ImageName, Recipe> = {
     hostFiles: { 'host-ca-certificates.pem': hostCertificates },
     prepare: installNode,
   },
-  redis: { from: 'debian' },
+  valkey: { from: 'debian' },
   buildkit: { from: 'debian', programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
   traefik: { from: 'busybox', programs: ['traefik'] },
   registry: { from: 'busybox', programs: ['registry'] },
@@ -54,6 +54,7 @@ const recipes: Record<ImageName, Recipe> = {
   nginx: { from: 'debian' },
   postgres: { from: 'debian' },
   python: { from: 'debian' },
+  redis: { from: 'debian' },
   gitea: { from: 'debian', programs: ['gitea'], prepare: copyGiteaFiles },
   'metrics-server': { from: 'busybox', programs: ['metrics-server'] },
 };

@@ -90,7 +90,7 @@ async function bringUpKindCluster(
     const installed = isNew ? undefined : kubectl;
     await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
     const { madeHere } = isNew ? await nodeImage() : node;
-    if (madeHere) await mirrorImages(['redis', 'node'], registry, progress);
+    if (madeHere) await mirrorImages(['valkey', 'node'], registry, progress);
     const parts: string[] = [];
     if (madeHere && isNew) {
       for (const one of images) {

@@ -314,6 +314,6 @@ function chartValues(
       ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
       ...(insecureRegistries.length > 0 && { insecureRegistries }),
     },
-    redis: { image: IMAGES.redis, resources: { requests: { cpu: '20m' } } },
+    redis: { image: IMAGES.valkey, resources: { requests: { cpu: '20m' } } },
   };
 }

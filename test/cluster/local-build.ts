@@ -28,7 +28,7 @@ export async function startLocalBuild(nodeImage: string, progress: Progress): Pr
   const programs = first.then(() =>
     buildPrograms(['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'], progress),
   );
-  const images = ensureNodeSystem(progress).then(() => ensureBaseImages(['node', 'redis'], progress));
+  const images = ensureNodeSystem(progress).then(() => ensureBaseImages(['node', 'valkey'], progress));
   // Callers that await them report a failure; an earlier one must not end the process without a message.
   for (const part of [first, programs, images]) part.catch(() => undefined);
   return { programs, images, isNeeded: true };

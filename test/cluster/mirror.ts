@@ -13,5 +13,5 @@ export async function mirrorImages(names: readonly ImageName[], registry: Regist
 
 /** Builds what the fixtures in test/fixtures need in addition to `npm run up`; does nothing if images can be pulled. */
 export async function provideFixtureImages({ isMirror, registry }: Cluster, progress: Progress): Promise<void> {
-  if (isMirror) await mirrorImages(['golang', 'nginx', 'postgres', 'python'], registry, progress);
+  if (isMirror) await mirrorImages(['golang', 'nginx', 'postgres', 'python', 'redis'], registry, progress);
 }

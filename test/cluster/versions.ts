@@ -39,7 +39,7 @@ export const IMAGES = {
   debian: 'debian:bookworm-slim',
   busybox: 'busybox:1',
   node: 'node:24-slim',
-  redis: 'redis:7',
+  valkey: 'valkey/valkey:9.1',
   buildkit: 'moby/buildkit:v0.33.0-rootless',
   traefik: 'traefik:v3.6.7',
   registry: 'registry:3',
@@ -48,6 +48,8 @@ export const IMAGES = {
   nginx: 'nginx:1.22',
   postgres: 'postgres:15',
   python: 'python:3.11-slim',
+  /** Also what Coppice's last release needs. */
+  redis: 'redis:7',
   /** An ordinary Git server, for the end-to-end tests. */
   gitea: 'gitea/gitea:1.26.4-rootless',
   /** Measures what pods use, with `npm run up -- --metrics`. */

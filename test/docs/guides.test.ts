@@ -61,6 +61,7 @@ const partWords = {
   'next version of resources': 420,
   'what was tried of arm64 and Skaffold': 45,
   'benchmarks of applications and groups': 400,
+  'Valkey as the default': 286,
   'deliveries, start, deletion and CPU requests': 350,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */

@@ -103,7 +103,7 @@ const operator = 'node operator/main.ts';
 const api = 'node api/main.ts';
 const processes: Record<Deployment, string> = { 'coppice-operator': operator, 'coppice-api': api };
 const apiServer = '^kube-apiserver';
-const redis = 'redis-server';
+const redis = 'valkey-server';
 const builder = 'buildkitd';
 
 /** Faults that are injected while environments go through their moves. */

@@ -67,6 +67,6 @@ async function memoryOf(kubectl: Kubectl, part: Part): Promise<number> {
 /** Returns Redis' memory: it is the first process of its container, and exports no metrics. */
 async function redisMemory(kubectl: Kubectl): Promise<number | undefined> {
   const status = await kubectl([...inSystem, 'exec', 'coppice-redis-0', '--', 'cat', '/proc/1/status']);
-  const kibibytes = /^Name:\tredis-server$[^]*^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+  const kibibytes = /^Name:\tvalkey-server$[^]*^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
 }

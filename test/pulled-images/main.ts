@@ -19,7 +19,7 @@ import { waitFor } from '../cluster/wait-for.ts';
 
 const registryPort = 5002;
 const nodeImage = `kindest/node:${VERSIONS.kubernetes}`;
-const pulled = ['busybox', 'debian', 'node', 'redis', 'buildkit', 'traefik', 'registry'] as const;
+const pulled = ['busybox', 'debian', 'node', 'valkey', 'buildkit', 'traefik', 'registry'] as const;
 
 const progress = startProgress();
 
@@ -75,7 +75,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   const named = ['images', '--filter', 'dangling=false', '--format', '{{.Repository}}:{{.Tag}}'];
   const list = await run('docker', named, { env });
   const present = list.trim().split('\n').sort();
-  // Docker has what the scripts use; the node pulls Redis, Traefik and BuildKit.
+  // Docker has what the scripts use; the node pulls Valkey, Traefik and BuildKit.
   const expected = [
     /^coppice(-git-server|-git-hosts|-tester)?:/,
     /^kindest\/node:/,
@@ -85,7 +85,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   if (others.length > 0) throw new Error(`Docker has images that nothing needs here: ${others.join(', ')}`);
   const onNode = ['exec', 'coppice-control-plane', 'ctr', '-n', 'k8s.io', 'images', 'list', '-q'];
   const inNode = await run('docker', onNode, { env });
-  for (const image of ['redis:', 'traefik:', 'moby/buildkit:']) {
+  for (const image of ['valkey/valkey:', 'traefik:', 'moby/buildkit:']) {
     if (!inNode.includes(image)) throw new Error(`the node has no image ${image}`);
   }
   console.log(`Docker has ${present.join(', ')}`);

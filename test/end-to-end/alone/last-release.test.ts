@@ -14,6 +14,7 @@ import { programPath } from '../../cluster/programs.ts';
 import { startProgress } from '../../cluster/progress.ts';
 import { readRegistry } from '../../cluster/registry.ts';
 import { run } from '../../cluster/run.ts';
+import { IMAGES } from '../../cluster/versions.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { deliverLastImage, LAST_RELEASE, unpackLastChart } from '../../release/last-release.ts';
 import { permittedValues, schemaSchema } from '../../release/schema-changes.ts';
@@ -58,6 +59,12 @@ const imageOf = async (deployment: string) =>
     ...['--output', 'jsonpath={.spec.template.spec.containers[0].image}'],
   ]);
 
+const redisImage = () =>
+  kubectl([
+    ...['get', 'statefulset', 'coppice-redis', '--namespace', 'coppice-system'],
+    ...['--output', 'jsonpath={.spec.template.spec.containers[0].image}'],
+  ]);
+
 /** Waits until a new leader has reconciled everything that it found. */
 async function settled(): Promise<void> {
   const path = 'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Reconciling")].status} {end}';
@@ -79,6 +86,8 @@ beforeAll(async () => {
   const schema = schemaSchema.parse(JSON.parse(readFileSync(join(lastChart, 'values.schema.json'), 'utf8')));
   const values = z.looseObject({}).parse(permittedValues(parse(readFileSync(currentValues, 'utf8')), schema));
   values['image'] = { repository: image.slice(0, colon), tag: image.slice(colon + 1) };
+  // The last release installed Redis; the upgrade replaces it by Valkey, which keeps logins and logs, and so does a rollback.
+  values['redis'] = { ...z.looseObject({}).parse(values['redis']), image: IMAGES.redis };
   writeFileSync(lastValues, stringify(values));
   await upgradeTo(lastChart, lastValues);
   expect(await imageOf('coppice-operator')).toBe(image);
@@ -199,6 +208,7 @@ test('an upgrade restarts, rebuilds and forgets nothing, and completes a build t
   await harness.client.waitForEnvironment(environments.building, ({ status }) => status === 'building');
   await upgradeTo(chart, currentValues);
   expect(await imageOf('coppice-operator')).not.toContain('coppice-last-release');
+  expect(await redisImage()).toBe(IMAGES.valkey);
   const { found, expected } = countedLog(await log, lines);
   expect(found).toEqual(expected);
   await harness.built(environments.building);
@@ -216,6 +226,7 @@ test('a rollback restarts and rebuilds nothing, and the last release continues',
   const before = { contents: await contents(), states: await states() };
   await helm(['rollback', 'coppice', '--wait', '--timeout', '240s', '--force-conflicts']);
   expect(await imageOf('coppice-operator')).toContain('coppice-last-release');
+  expect(await redisImage()).toBe(IMAGES.redis);
   await settled();
   expect(await contents()).toEqual(before.contents);
   expect(await states()).toEqual(before.states);
