@@ -62,6 +62,11 @@ export async function installCoppice(cluster: Cluster, progress: Progress, { tes
   // Checked even if nothing changed: in a restarted node, Coppice starts together with everything else.
   await progress.step('Coppice answers', async () => {
     for (const name of deployments) await rollout(cluster.kubectl, namespace, name);
+    // Requests are answered with 503 while an upgrade restarts it.
+    await cluster.kubectl(
+      ['--namespace', namespace, 'rollout', 'status', 'statefulset/coppice-redis', '--timeout=300s'],
+      { deadline: 310 },
+    );
     await waitForAnswer(cluster, new URL(API_URL).host, '/api/openapi.json');
   });
 }
