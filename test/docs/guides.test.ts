@@ -48,7 +48,7 @@ const partWords = {
   'approval of forks': 990,
   'features by caller': 350,
   'access to environments': 1241,
-  'access with nginx and Gateways': 486,
+  'access with nginx and Gateways': 787,
   'ending links': 170,
   'shells and forwarded ports': 1250,
   'several repositories': 951,

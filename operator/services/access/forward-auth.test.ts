@@ -13,6 +13,8 @@ const by = (enforcement: AccessEnforcement) => ({ enforcement });
 const byTraefik = by({ by: 'traefik', middleware: 'coppice-system-coppice-access@kubernetescrd' });
 const byNginx = by({ by: 'ingress-nginx', host: 'coppice-access.coppice-system.svc' });
 const byGateway = by({ by: 'traefik-gateway', forwardAuth: {} });
+/** The namespace of an environment whose label has a hash. */
+const namespace = 'env-page-main-acme-0a1b2c3d4e5f';
 const parentRefs = [{ name: 'web', namespace: 'traefik' }];
 
 function world(
@@ -58,23 +60,29 @@ test.each<[string, ForwardAuthOptions['ingress'], object[], string | undefined]>
   ],
 ])('reports whether access can be restricted: %s', async (_what, ingress, items, expected) => {
   const { forwardAuth } = world(ingress, items);
-  const problem = await forwardAuth.problem();
+  const problem = await forwardAuth.problem(namespace);
   if (expected === undefined) expect(problem).toBeUndefined();
   else expect(problem).toContain(expected);
 });
 
 test('refuses the Gateway of another controller', async () => {
   const { forwardAuth } = world({ ...byGateway, parentRefs }, [], 'example.com/gateway');
-  expect(await forwardAuth.problem()).toContain('the class own is of example.com/gateway');
+  expect(await forwardAuth.problem(namespace)).toContain('the class own is of example.com/gateway');
+});
+
+test('refuses environments whose middleware Traefik does not find at Gateways, and no others', async () => {
+  const plain = 'env-page-main--acme';
+  expect(await world({ ...byGateway, parentRefs }, []).forwardAuth.problem(plain)).toContain('"--" in their name');
+  expect(await world(byTraefik, [traefik]).forwardAuth.problem(plain)).toBeUndefined();
 });
 
 test('reads the classes once a minute', async () => {
   const { forwardAuth, lists, pass } = world(byTraefik, [traefik]);
-  await forwardAuth.problem();
+  await forwardAuth.problem(namespace);
   pass(59_999);
-  await forwardAuth.problem();
+  await forwardAuth.problem(namespace);
   expect(lists()).toBe(1);
   pass(1);
-  await forwardAuth.problem();
+  await forwardAuth.problem(namespace);
   expect(lists()).toBe(2);
 });

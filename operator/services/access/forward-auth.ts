@@ -19,6 +19,13 @@ const classSchema = z.looseObject({
 const gatewaySchema = z.looseObject({ spec: z.looseObject({ gatewayClassName: z.string() }) });
 const gatewayClassSchema = z.looseObject({ spec: z.looseObject({ controllerName: z.string() }) });
 
+/**
+ * Traefik registers a middleware under its normalized name, without repeated hyphens, but looks up that of a route's filter
+ * under the other one. Such routes answer 404.
+ */
+const unresolved =
+  'Traefik finds no middleware of a Gateway\'s route in namespaces with "--" in their name, as this environment\'s has';
+
 export interface ForwardAuthOptions {
   client: Pick<ClusterClient, 'list' | 'find'>;
   ingress: Pick<WorkloadSettings['ingress'], 'className' | 'parentRefs' | 'enforcement'>;
@@ -34,8 +41,13 @@ export class ForwardAuth {
     this.#options = options;
   }
 
-  /** Returns why the access to environments cannot be restricted; undefined if it can. */
-  async problem(): Promise<string | undefined> {
+  /** Returns why the access to the environment with this namespace cannot be restricted; undefined if it can. */
+  async problem(namespace: string): Promise<string | undefined> {
+    if (this.#options.ingress.enforcement?.by === 'traefik-gateway' && namespace.includes('--')) return unresolved;
+    return this.#ofCluster();
+  }
+
+  async #ofCluster(): Promise<string | undefined> {
     const at = this.#options.now().getTime();
     if (this.#known && at - this.#known.at < keptMs) return this.#known.problem;
     const problem = await this.#find();

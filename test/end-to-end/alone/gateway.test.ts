@@ -212,57 +212,76 @@ test('reports that the Gateway refuses its routes, until it accepts them', async
 describe('with restricted access', () => {
   const header = 'x-coppice-environment-access';
   const tokenSchema = z.looseObject({ token: z.string() });
-  const setAccess = (access: string | null) =>
-    harness.client.call(z.unknown(), 'POST', `/api/environment/${id}/access`, { access });
+  const setAccess = (of: string, access: string | null) =>
+    harness.client.call(z.unknown(), 'POST', `/api/environment/${of}/access`, { access });
   const statusOf = async (url: string, headers: Record<string, string> = {}) => (await send(url, { headers })).status;
-  const answers = (status: number) =>
-    waitFor(`both hosts to answer ${status}`, 30, async () =>
-      (await statusOf(weburl)) === status && (await statusOf(aliasUrl)) === status ? true : undefined,
+  const answers = (urls: readonly string[], status: number) =>
+    waitFor(`all hosts to answer ${status}`, 30, async () => {
+      const found = await Promise.all(urls.map((url) => statusOf(url)));
+      if (found.some((one) => one !== status)) throw new Error(`they answer ${found.join(', ')}`);
+      return true;
+    });
+  /** An environment whose name is so long that its namespace has a hash instead of two hyphens. */
+  let hashed: string;
+  let urls: string[];
+
+  beforeAll(async () => {
+    const origin = await harness.push('page', 'main', page);
+    const name = `page-${'x'.repeat(35)}`;
+    hashed = await harness.spawn(await harness.addRepository(name, origin), 'main');
+    const environment = await harness.built(hashed);
+    urls = [environment.weburl, environment.aliases['admin'] ?? ''];
+    expect(namespaceOf(hashed)).not.toContain('--');
+    for (const url of urls) await pageWith(url, 'Hello through');
+  }, 300_000);
+
+  test('refuses an environment whose middleware Traefik would not find, which is then not published', async () => {
+    await setAccess(id, 'members');
+    await harness.client.waitForEnvironment(
+      id,
+      (environment) => conditionOf(environment, 'Stalled')?.reason === 'AccessNotEnforced',
+      30,
     );
+    await answers([weburl, aliasUrl], 404);
+    await setAccess(id, null);
+    await answers([weburl, aliasUrl], 200);
+  }, 120_000);
 
   test('refuses strangers at every host, and opens with a token', async () => {
-    await setAccess('members');
-    await answers(401);
-    expect((await send(weburl, { headers: { accept: 'text/html' } })).headers.location).toMatch(/\/access\?host=/);
-    const { token } = await harness.client.call(tokenSchema, 'POST', `/api/environment/${id}/share`);
-    for (const url of [weburl, aliasUrl]) expect(await statusOf(url, { [header]: token })).toBe(200);
+    await setAccess(hashed, 'members');
+    await answers(urls, 401);
+    const [url = ''] = urls;
+    expect((await send(url, { headers: { accept: 'text/html' } })).headers.location).toMatch(/\/access\?host=/);
+    const { token } = await harness.client.call(tokenSchema, 'POST', `/api/environment/${hashed}/share`);
+    for (const one of urls) expect(await statusOf(one, { [header]: token })).toBe(200);
     const forged = { 'x-forwarded-host': 'unknown', 'x-forwarded-uri': '/.coppice/access' };
-    expect(await statusOf(weburl, forged)).toBe(401);
+    expect(await statusOf(url, forged)).toBe(401);
   }, 60_000);
 
   test('stays closed while the middleware or the filters are missing, and restores them', async () => {
     const { kubectl } = harness;
-    const ofEnvironment = ['--namespace', namespaceOf(id)];
+    const ofEnvironment = ['--namespace', namespaceOf(hashed)];
     const statuses = new Set<number>();
     const watching = (async () => {
-      for (const end = Date.now() + 6000; Date.now() < end;) statuses.add(await statusOf(weburl));
+      for (const end = Date.now() + 6000; Date.now() < end;) statuses.add(await statusOf(urls[0] ?? ''));
     })();
     await kubectl([...ofEnvironment, 'delete', 'middleware.traefik.io', 'coppice-access']);
     await watching;
     expect([...statuses].filter((status) => ![401, 404, 500].includes(status))).toEqual([]);
-    await answers(401);
+    await answers(urls, 401);
     const path = '/spec/rules/0/filters';
     const remove = JSON.stringify([{ op: 'remove', path }]);
     await kubectl([...ofEnvironment, 'patch', 'httproute', 'web', '--type', 'json', '--patch', remove]);
-    await waitFor('the filter to be restored', 10, async () =>
-      (await kubectl([
-        ...ofEnvironment,
-        'get',
-        'httproute',
-        'web',
-        '--output',
-        'jsonpath={.spec.rules[0].filters}',
-      ])) === ''
-        ? undefined
-        : true,
-    );
-    await answers(401);
+    const filters = [...ofEnvironment, 'get', 'httproute', 'web', '--output', 'jsonpath={.spec.rules[0].filters}'];
+    await waitFor('the filter to be restored', 10, async () => ((await kubectl(filters)) === '' ? undefined : true));
+    await answers(urls, 401);
   }, 90_000);
 
   test('opens to everybody again', async () => {
-    await setAccess(null);
-    await answers(200);
-    expect(await namesOf('middlewares.traefik.io')).toBe('');
+    await setAccess(hashed, null);
+    await answers(urls, 200);
+    const list = ['--namespace', namespaceOf(hashed), 'get', 'middlewares.traefik.io', '--output', 'name'];
+    expect((await harness.kubectl(list)).trim()).toBe('');
   }, 60_000);
 });
 

@@ -24,7 +24,7 @@ export class RestrictAccess {
   async run({ access: { mode }, namespace, labels, id }: EnvironmentScope): Promise<PhaseResult<'access', never>> {
     const { forwardAuth, workloads } = this.#options;
     if (mode === 'public') return { status: { access: undefined } };
-    const problem = await forwardAuth.problem();
+    const problem = await forwardAuth.problem(namespace);
     if (problem === undefined) {
       await workloads.restrict({ namespace, labels, id, access: mode });
       return { status: { access: mode } };
