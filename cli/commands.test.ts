@@ -290,7 +290,7 @@ describe('members of a group', () => {
   test('are invited by a link, listed and removed', async () => {
     const invited = await run('group invite acme bob@example.com');
     expect(invited).toMatchObject({
-      ...{ code: 0, out: expect.stringMatching(`^${url}/register\\?invitation=[^ ]+\n$`) },
+      ...{ code: 0, out: expect.stringMatching(`^${url}/register#invitation=[^ ]+\n$`) },
       err: expect.stringContaining('bob@example.com: added to acme'),
     });
     await run('group invite acme eve@example.com --role owner');

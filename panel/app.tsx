@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import lazy, { ErrorBoundary } from 'preact-iso/lazy';
 import { LocationProvider, Route, Router, useLocation } from 'preact-iso/router';
 import { sentenceOf } from './api/errors.ts';
-import { givenInvitation, invitationPage, localReturn } from './api/paths.ts';
+import { givenInvitation, invitationPage, localReturn, registerPage, signInPage } from './api/paths.ts';
 import { Empty, Skeleton } from './components/error-note.tsx';
 import { Frame } from './components/frame.tsx';
 import { Notices } from './components/notices.tsx';
@@ -12,7 +12,7 @@ import { OverviewPage } from './pages/overview.tsx';
 import { SignInAgain } from './pages/sign-in-again.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
 import { startLive } from './state/live.ts';
-import { useTitle } from './state/page.ts';
+import { useHash, useTitle } from './state/page.ts';
 import { takeReturn } from './state/return-path.ts';
 import { hasRegistered, isEnded, loadSession, session } from './state/session.ts';
 
@@ -38,6 +38,7 @@ export function App(): JSX.Element {
 
 function Content(): JSX.Element | null {
   const { path, url, query, route } = useLocation();
+  const hash = useHash();
   const { kind } = session.value;
   const isVisit = path === '/access' && query['mode'] === 'password' && kind === 'anonymous';
   const isOpen = path === '/sign-in' || path === '/register';
@@ -45,12 +46,19 @@ function Content(): JSX.Element | null {
   const hasPage = useRef(path === '/');
   const isLoading = useSignal(false);
   const returnTo = localReturn(query['return']);
-  const invitation = path === '/register' ? givenInvitation(query) : undefined;
+  const invitation = isOpen || path === '/invitation' ? givenInvitation(query, hash) : undefined;
   // An account that exists accepts an invitation on a page of its own; a new one has accepted it by registering.
   const isAccepted = invitation !== undefined && hasRegistered.value;
   const afterSignIn = isAccepted ? '/' : invitation === undefined ? returnTo : invitationPage(invitation);
   useEffect(() => {
-    if (kind === 'anonymous' && !isOpen && !isVisit) {
+    // A link of an earlier version is shown, reloaded and copied as one of this version.
+    if (invitation === undefined || query['invitation'] === undefined) return;
+    route(path === '/register' ? registerPage(invitation) : invitationPage(invitation), true);
+  }, [query['invitation']]);
+  useEffect(() => {
+    if (kind === 'anonymous' && path === '/invitation' && invitation !== undefined) {
+      route(signInPage(invitation), true);
+    } else if (kind === 'anonymous' && !isOpen && !isVisit) {
       const back = url === '/' ? '' : `?return=${encodeURIComponent(url)}`;
       route(`/sign-in${back}`, true);
     }

@@ -42,7 +42,10 @@ export const invite: Run = async (session, [group, email]) => {
   if (format === 'json' || format === 'yaml') return printValue(io, format, added);
   note(io, `${name}: added to ${id}`);
   if (added?.invitation === undefined) return;
-  await write(io.out, `${visible(client.url('/register', { invitation: added.invitation }).href)}\n`);
+  await write(
+    io.out,
+    `${visible(`${client.url('/register').href}#invitation=${encodeURIComponent(added.invitation)}`)}\n`,
+  );
   note(io, `pass on the link, which is shown once; it ends at ${added.invitationExpiresAt ?? 'an unknown time'}`);
 };
 

@@ -21,12 +21,19 @@ export const groupPage = (id: string, tab?: string): string => `/groups/${encode
 export const repositoryPage = (id: string, tab?: string): string => `/repositories/${encode(id)}${tabQuery(tab)}`;
 export const environmentPage = (id: string, tab?: string): string => `/environments/${encode(id)}${tabQuery(tab)}`;
 
+/** Browsers do not send a fragment: so no access log and no Referer contains an invitation. */
+const invitationHash = (invitation: string): string => `#invitation=${encode(invitation)}`;
+
 /** @param invitation the text in an invitation's link */
-export const invitationPage = (invitation: string): string => `/invitation?invitation=${encode(invitation)}`;
+export const invitationPage = (invitation: string): string => `/invitation${invitationHash(invitation)}`;
+/** The page of an invitation's link. */
+export const registerPage = (invitation: string): string => `/register${invitationHash(invitation)}`;
+/** The page to sign in, which leads to the page of the invitation. */
+export const signInPage = (invitation: string): string => `/sign-in${invitationHash(invitation)}`;
 
 /** Returns the invitation in a link or text that somebody pasted. */
 export function invitationIn(text: string): string {
-  const named = /[?&]invitation=([^&#\s]+)/.exec(text)?.[1];
+  const named = /[?&#]invitation=([^&#\s]+)/.exec(text)?.[1];
   if (named === undefined) return text.trim();
   try {
     return decodeURIComponent(named);
@@ -36,9 +43,11 @@ export function invitationIn(text: string): string {
   }
 }
 
-/** Returns the invitation of a page to register: its own one, or the one of the page that it returns to. */
-export function givenInvitation({ invitation, return: back }: Readonly<Record<string, string>>): string | undefined {
-  return invitation ?? (back?.startsWith('/invitation?') ? invitationIn(back) : undefined);
+/** Returns the invitation in a page's address. Links of earlier versions have it in the query, also of `return`. */
+export function givenInvitation(query: Readonly<Record<string, string>>, hash: string): string | undefined {
+  const { invitation, return: back } = query;
+  const inHash = new URLSearchParams(hash.slice(1)).get('invitation') ?? undefined;
+  return inHash ?? invitation ?? (back?.startsWith('/invitation?') ? invitationIn(back) : undefined);
 }
 
 function tabQuery(tab: string | undefined): string {

@@ -56,7 +56,7 @@ interface DrawnBlock {
 const rowsOfSection = 10;
 const rowsOfBlock = 250;
 
-/** A row as it was rendered last, and what it showed besides its item. */
+/** A row as it was rendered last: its item, and the other texts it showed. */
 interface DrawnRow {
   item: EnvironmentItem;
   age: string;

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { send } from '../api/client.ts';
+import { registerPage } from '../api/paths.ts';
 import type { Account } from '../api/types.ts';
 import { Confirm } from '../components/confirm.tsx';
 import { Copy } from '../components/copy.tsx';
@@ -108,8 +109,7 @@ function Invite({ onChange }: { onChange: () => void }): JSX.Element {
     email.value = '';
     onChange();
   });
-  const link =
-    invited.value && `${location.origin}/register?invitation=${encodeURIComponent(invited.value.invitation)}`;
+  const link = invited.value && `${location.origin}${registerPage(invited.value.invitation)}`;
   return (
     <section class="stack-small">
       <h2>Invite a user</h2>

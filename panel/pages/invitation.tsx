@@ -1,21 +1,21 @@
 import type { JSX } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../api/client.ts';
-import { groupPage } from '../api/paths.ts';
+import { givenInvitation, groupPage } from '../api/paths.ts';
 import { ErrorNote, Skeleton } from '../components/error-note.tsx';
 import { InvitationSentence } from '../components/invitation-sentence.tsx';
 import { useAction } from '../state/action.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { notify } from '../state/notices.ts';
 import { useInvitation } from '../state/invitation.ts';
-import { useTitle } from '../state/page.ts';
+import { useHash, useTitle } from '../state/page.ts';
 import { forgetAll } from '../state/resource.ts';
 import { session, signOut } from '../state/session.ts';
 
 /** An invitation that the user who is signed in can accept. */
 export default function InvitationPage(): JSX.Element | null {
   const { query, route } = useLocation();
-  const invitation = query['invitation'] ?? '';
+  const invitation = givenInvitation(query, useHash()) ?? '';
   const { found, error } = useInvitation(invitation);
   useTitle('Invitation');
   useBreadcrumbs([{ text: 'Invitation', href: '/invitation' }]);

@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { givenInvitation, invitationIn, invitationPage, localReturn } from '../api/paths.ts';
+import { givenInvitation, invitationIn, invitationPage, localReturn, registerPage, signInPage } from '../api/paths.ts';
 import { EmailField, PasswordField } from '../components/credential-fields.tsx';
 import { ErrorNote } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { Logo } from '../components/icons.tsx';
 import { InvitationSentence } from '../components/invitation-sentence.tsx';
 import { useAction } from '../state/action.ts';
-import { useTitle } from '../state/page.ts';
+import { useHash, useTitle } from '../state/page.ts';
 import { useInvitation } from '../state/invitation.ts';
 import { useResource } from '../state/resource.ts';
 import { keepReturn } from '../state/return-path.ts';
@@ -19,9 +20,13 @@ export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX
   const { query } = useLocation();
   const methods = useResource<LoginMethods>('/api/user/login-methods').data.value;
   useTitle(isRegistration ? 'Register' : 'Sign in');
-  const invitation = givenInvitation(query);
-  const back = query['return'] ?? (invitation === undefined ? undefined : invitationPage(invitation));
+  const invitation = givenInvitation(query, useHash());
+  const back = query['return'];
   const search = back === undefined ? '' : `?return=${encodeURIComponent(back)}`;
+  const [signInHref, registerHref] =
+    invitation === undefined
+      ? [`/sign-in${search}`, `/register${search}`]
+      : [signInPage(invitation), registerPage(invitation)];
   return (
     <main class="sign-in">
       <p class="sign-in-brand">
@@ -36,7 +41,7 @@ export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX
               class="button"
               href={methods.oidc}
               target="_self"
-              onClick={() => keepReturn(localReturn(query['return']))}
+              onClick={() => keepReturn(invitation === undefined ? localReturn(back) : invitationPage(invitation))}
             >
               Sign in with OpenID Connect
             </a>
@@ -45,11 +50,11 @@ export function SignInPage({ isRegistration }: { isRegistration: boolean }): JSX
       </div>
       {isRegistration ? (
         <p>
-          You have an account? <a href={`/sign-in${search}`}>Sign in</a>
+          You have an account? <a href={signInHref}>Sign in</a>
         </p>
       ) : (
         <p>
-          No account, or an invitation? <a href={`/register${search}`}>Register</a>
+          No account, or an invitation? <a href={registerHref}>Register</a>
         </p>
       )}
     </main>
@@ -78,8 +83,11 @@ function Registration({ methods }: { methods: LoginMethods | undefined }): JSX.E
   const { query } = useLocation();
   const email = useSignal('');
   const password = useSignal('');
-  const given = givenInvitation(query);
+  const given = givenInvitation(query, useHash());
   const invitation = useSignal(given ?? '');
+  useEffect(() => {
+    invitation.value = given ?? '';
+  }, [given]);
   const { found, error } = useInvitation(given ?? '');
   const action = useAction(() => register(email.value, password.value, invitationIn(invitation.value)));
   return (

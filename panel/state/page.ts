@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useReducer } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { ShownState } from '../view/shown-state.ts';
 import { titleMark } from '../view/shown-state.ts';
@@ -22,6 +22,17 @@ export function useTitle(title: string, state?: ShownState): void {
     const file = state ? icons[state] : plain;
     if (icon) icon.href = `/assets/${file.replace(/^.*\//, '')}`;
   }, [title, state]);
+}
+
+/** Returns the fragment of the address, also after it has changed without a navigation. */
+export function useHash(): string {
+  const [, render] = useReducer((count: number, _event: unknown) => count + 1, 0);
+  useLocation();
+  useEffect(() => {
+    addEventListener('hashchange', render);
+    return () => removeEventListener('hashchange', render);
+  }, []);
+  return location.hash;
 }
 
 /** Reads and writes the query of the address, in which pages keep their filters. */

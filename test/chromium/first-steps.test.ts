@@ -99,7 +99,10 @@ test('a link that is opened while signed in is accepted on a page of its own', a
   await page.goto(own);
   await page.getByText('It is for c…@example.com, and you are signed in as ada@example.com.').waitFor();
   expect(await button('Accept').count()).toBe(0);
-  const { page: others } = await browser.open(own.replace('/register?', '/invitation?'));
+  const { page: others } = await browser.open('/sign-in');
+  const asked: string[] = [];
+  others.on('request', (request) => asked.push(`${request.url()} ${request.headers()['referer'] ?? ''}`));
+  await others.goto(own.replace('/register#', '/invitation#'));
   await others.getByRole('link', { name: 'Register' }).click();
   await others.getByText('A member invites you to the group acme Beech Team.').waitFor();
   await others.getByRole('link', { name: 'Sign in' }).click();
@@ -109,13 +112,21 @@ test('a link that is opened while signed in is accepted on a page of its own', a
   await button('Accept', others).press('Enter');
   await others.getByText('Accepted the invitation.').waitFor();
   await others.getByRole('heading', { name: 'Beech Team' }).waitFor();
+  await others.reload();
+  expect(asked.length).toBeGreaterThan(5);
+  expect(asked.filter((one) => one.includes('invitation=') || one.includes('invitation%3D'))).toEqual([]);
   await others.close();
 }, 60_000);
 
 test("an administrator's invitation is not called one before it is checked, and can be replaced", async () => {
   const { page: others } = await browser.open(`/register?invitation=a.${'A'.repeat(43)}`);
   await others.getByText('it is checked when you accept').waitFor();
+  // The link is one of an earlier version.
   expect(await others.getByLabel('Link of an invitation').inputValue()).toBe(`a.${'A'.repeat(43)}`);
+  await others.waitForURL(`**/register#invitation=a.${'A'.repeat(43)}`);
+  await others.evaluate(`location.hash = 'invitation=a.${'B'.repeat(43)}'`);
+  // A second link in the same tab changes only the fragment.
+  await others.waitForFunction("document.querySelector('[name=invitation]').value.startsWith('a.B')");
   await others.close();
 });
 

@@ -46,7 +46,7 @@ test('a new member registers with the invitation, and sees the group', async () 
   const schema = z.array(z.looseObject({ name: z.string(), invitation: z.string().optional() }));
   const members = await harness.client.call(schema, 'POST', `/api/group/${harness.group}/members`, { name: ada.email });
   const invitation = members.find(({ name }) => name === ada.email)?.invitation ?? '';
-  ({ page, context } = await browser.open(`/register?invitation=${encodeURIComponent(invitation)}`));
+  ({ page, context } = await browser.open(`/register#invitation=${encodeURIComponent(invitation)}`));
   await page.getByLabel('E-mail address').fill(ada.email);
   await page.getByLabel('Password').fill(ada.password);
   expect(await axeViolations(page)).toEqual([]);

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { send } from '../../api/client.ts';
-import { groupPath } from '../../api/paths.ts';
+import { groupPath, registerPage } from '../../api/paths.ts';
 import type { InvitedMemberView, MemberView } from '../../api/types.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Copy } from '../../components/copy.tsx';
@@ -203,7 +203,7 @@ function Invitation({
 }: {
   member: InvitedMemberView;
 }): JSX.Element {
-  const link = `${location.origin}/register?invitation=${encodeURIComponent(invitation)}`;
+  const link = `${location.origin}${registerPage(invitation)}`;
   return (
     <div class="note state-built" role="status">
       <div>
