@@ -61,6 +61,7 @@ RUN install --directory --owner 10001 --group 10001 "$NODE_COMPILE_CACHE"
 ARG REVISION=unknown
 ENV COPPICE_REVISION=${REVISION}
 USER 10001:10001
-# V8 writes another cache in each run, so that a release, whose builds are equal, has none.
-RUN test -n "$SOURCE_DATE_EPOCH" || node --eval "Promise.all(['operator/controllers/create-controllers', 'api/app', 'api/environment-access/create-access-server', 'api/service-file-check/check', 'process/health-server', 'process/logger', 'process/process-metrics', 'registry-tokens/config', 'process/secret-folder', 'registry-tokens/server', 'registry-tokens/token-endpoint', 'waker/config', 'waker/control-server', 'waker/environments', 'waker/held-requests', 'waker/metrics', 'waker/server', 'waker/visits'].map((name) => import('/app/' + name + '.ts')))"
+# Loads what the programs import, without starting them. V8 writes another cache in each run, so that a release, whose builds
+# are equal, has none.
+RUN test -n "$SOURCE_DATE_EPOCH" || node --eval "for (const program of ['operator/main', 'operator/doctor', 'operator/migrate-storage', 'api/main', 'api/service-file-check/check-worker', 'registry-tokens/main', 'waker/main']) for (const [, path] of fs.readFileSync('/app/' + program + '.ts', 'utf8').matchAll(/(?:from |import[(])'([.][^']+)'/g)) import(new URL(path, 'file:///app/' + program).href)"
 CMD ["node", "operator/main.ts"]

@@ -6,7 +6,7 @@ import { LogReader } from '../build-logs/reader.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { PodStreams } from '../kubernetes/pod-streams.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
-import { loadKubeConfig } from '../kubernetes/kube-config.ts';
+import { connectCluster } from '../kubernetes/cluster-connection.ts';
 import { RuntimeMetrics } from '../kubernetes/metrics.ts';
 import { connectRedis, withBuffers } from '../process/redis-connection.ts';
 import { createLogger } from '../process/logger.ts';
@@ -17,7 +17,6 @@ import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { testerClient } from '../tester-client/client.ts';
 import { readAccessKeys } from '../environment-access/keys.ts';
 import { SecretFolder } from '../process/secret-folder.ts';
-import { createAccessServer } from './environment-access/create-access-server.ts';
 import { Directory } from './auth/visibility.ts';
 import { Passwords } from './auth/passwords.ts';
 import { apiInformers, freshCaches } from './cluster/informers.ts';
@@ -25,7 +24,6 @@ import { orderedWriter } from './cluster/ordered-writer.ts';
 import { parseConfig } from './config.ts';
 import { RuntimeLogs } from './environments/runtime-logs.ts';
 import { Memberships } from './groups/memberships.ts';
-import { createApp } from './app.ts';
 import { redisStores } from './limits/rate-limit.ts';
 import { startServer, stopServer } from './http/server.ts';
 import { WebSockets } from './http/web-sockets.ts';
@@ -43,15 +41,21 @@ const config = parseConfig(process.env);
 const logger = createLogger(config.logLevel);
 const metrics = new RuntimeMetrics();
 processMetrics(metrics.registry, process.env);
-const kubeConfig = loadKubeConfig();
+const connection = await connectCluster();
 const userAgent = 'coppice-api';
-const client = new ClusterClient(kubeConfig, { userAgent, observe: metrics.observeRequest });
+const client = new ClusterClient(connection, { userAgent, observe: metrics.observeRequest });
 const redis = connectRedis(config.redis, logger);
 redisMetrics(redis, metrics.registry);
 const subscriber = connectRedis(config.redis, logger);
 const informed = apiInformers(client, config.usersNamespace, logger, metrics);
 const informers = Object.values(informed);
 const caches = freshCaches(client, config.usersNamespace, informed);
+// Most of a start is spent in lists of the API server, which run while the remaining modules are loaded.
+for (const informer of informers) informer.start();
+const [{ createApp }, { createAccessServer }] = await Promise.all([
+  import('./app.ts'),
+  import('./environment-access/create-access-server.ts'),
+]);
 const webSockets = new WebSockets();
 const pages = withBuffers(redis);
 const onRedisError = (error: unknown) => logger.warn({ err: error }, 'a log cannot be read from Redis; trying again');
@@ -73,7 +77,7 @@ const app = createApp({
   config,
   cluster: client,
   clusterReads: client,
-  podStreams: new PodStreams(kubeConfig, userAgent),
+  podStreams: new PodStreams(connection, userAgent),
   caches,
   sessions: redis,
   written: redis,
@@ -120,7 +124,6 @@ const health = new HealthServer({
 });
 
 await health.start();
-for (const informer of informers) informer.start();
 await Promise.all(informers.map((informer) => informer.whenSynced()));
 if (config.firstAdministrator) {
   const cluster = orderedWriter(client);

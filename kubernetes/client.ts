@@ -1,6 +1,6 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { apiErrorFrom, isConflict, isNotFound } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
 import { DEFAULT_TIMEOUT_MS, HttpTransport, type HttpRequest } from './http-transport.ts';
 import { streamLines } from './line-stream.ts';
 import { resourcePath, type PathSegments } from './resource-path.ts';
@@ -32,7 +32,7 @@ const conflictWaitsMs = [10, 50, 250];
 export class ClusterClient {
   readonly #transport: HttpTransport;
 
-  constructor(config: KubeConfig, { userAgent = 'kubernetes-runtime', observe }: ClientOptions = {}) {
+  constructor(config: ClusterConnection, { userAgent = 'kubernetes-runtime', observe }: ClientOptions = {}) {
     this.#transport = new HttpTransport(config, userAgent, observe);
   }
 

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { ApiError, UnreachableError, apiErrorFrom } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
 
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -29,13 +29,13 @@ const idleConnectionMs = 60_000;
 
 /** Sends requests to one API server over persistent connections, with a kubeconfig's credentials. */
 export class HttpTransport {
-  readonly #config: KubeConfig;
+  readonly #config: ClusterConnection;
   readonly #userAgent: string;
   readonly #observe: RequestObserver | undefined;
   readonly #agent = new https.Agent({ keepAlive: true, timeout: idleConnectionMs });
   readonly #plainAgent = new http.Agent({ keepAlive: true, timeout: idleConnectionMs });
 
-  constructor(config: KubeConfig, userAgent: string, observe?: RequestObserver) {
+  constructor(config: ClusterConnection, userAgent: string, observe?: RequestObserver) {
     this.#config = config;
     this.#userAgent = userAgent;
     this.#observe = observe;

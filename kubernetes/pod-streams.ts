@@ -1,6 +1,6 @@
-import type { KubeConfig } from '@kubernetes/client-node';
 import { WebSocket, type ClientOptions } from 'ws';
 import { apiErrorFrom, UnreachableError } from './api-error.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
 import { readBody } from './http-transport.ts';
 import { resourcePath } from './resource-path.ts';
 import { Pod, type ObjectName } from './resource-type.ts';
@@ -24,10 +24,10 @@ const handshakeTimeout = 30_000;
 
 /** Opens WebSockets into pods: to run commands, and to forward ports. */
 export class PodStreams {
-  readonly #config: KubeConfig;
+  readonly #config: ClusterConnection;
   readonly #userAgent: string;
 
-  constructor(config: KubeConfig, userAgent: string) {
+  constructor(config: ClusterConnection, userAgent: string) {
     this.#config = config;
     this.#userAgent = userAgent;
   }

@@ -1,6 +1,6 @@
 // Wires the operator: what it reads, who reconciles what, and in which order it all starts and stops.
 import { randomBytes } from 'node:crypto';
-import { loadKubeConfig } from '../kubernetes/kube-config.ts';
+import { connectCluster } from '../kubernetes/cluster-connection.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { EventRecorder } from '../kubernetes/event-recorder.ts';
 import { requireSynced } from '../kubernetes/require-synced.ts';
@@ -30,7 +30,7 @@ const secrets = readSecrets(process.env);
 const logger = createLogger(config.logLevel);
 const metrics = new RuntimeMetrics();
 processMetrics(metrics.registry, process.env);
-const client = new ClusterClient(loadKubeConfig(), {
+const client = new ClusterClient(await connectCluster(), {
   userAgent: 'coppice-operator',
   observe: metrics.observeRequest,
 });

@@ -4,10 +4,10 @@ import { customResourceDefinitions } from '../crds/crd.ts';
 import { API_GROUP } from '../crds/api-group.ts';
 import { ClusterClient } from '../kubernetes/client.ts';
 import { systemClock } from '../kubernetes/clock.ts';
-import { loadKubeConfig } from '../kubernetes/kube-config.ts';
+import { connectCluster } from '../kubernetes/cluster-connection.ts';
 import { migrateStorage } from './storage-migration/migrate.ts';
 
-const client = new ClusterClient(loadKubeConfig(), { userAgent: 'coppice-storage-migration' });
+const client = new ClusterClient(await connectCluster(), { userAgent: 'coppice-storage-migration' });
 try {
   await migrateStorage({
     client,
