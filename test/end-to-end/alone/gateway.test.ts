@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
+import { environmentNamespace } from '../../../crds/environment-address.ts';
 import { send } from '../../client/local-http.ts';
 import { moduleSources } from '../../cluster/go-workspace.ts';
 import { apply, rollout } from '../../cluster/kubectl.ts';
@@ -223,6 +224,7 @@ describe('with restricted access', () => {
     });
   /** An environment whose name is so long that its namespace has a hash instead of two hyphens. */
   let hashed: string;
+  let namespace: string;
   let urls: string[];
 
   beforeAll(async () => {
@@ -231,7 +233,8 @@ describe('with restricted access', () => {
     hashed = await harness.spawn(await harness.addRepository(name, origin), 'main');
     const environment = await harness.built(hashed);
     urls = [environment.weburl, environment.aliases['admin'] ?? ''];
-    expect(namespaceOf(hashed)).not.toContain('--');
+    namespace = environmentNamespace({ group: harness.group, name: hashed.slice(harness.group.length + 1) });
+    expect(namespace).not.toContain('--');
     for (const url of urls) await pageWith(url, 'Hello through');
   }, 300_000);
 
@@ -260,7 +263,7 @@ describe('with restricted access', () => {
 
   test('stays closed while the middleware or the filters are missing, and restores them', async () => {
     const { kubectl } = harness;
-    const ofEnvironment = ['--namespace', namespaceOf(hashed)];
+    const ofEnvironment = ['--namespace', namespace];
     const statuses = new Set<number>();
     const watching = (async () => {
       for (const end = Date.now() + 6000; Date.now() < end;) statuses.add(await statusOf(urls[0] ?? ''));
@@ -280,7 +283,7 @@ describe('with restricted access', () => {
   test('opens to everybody again', async () => {
     await setAccess(hashed, null);
     await answers(urls, 200);
-    const list = ['--namespace', namespaceOf(hashed), 'get', 'middlewares.traefik.io', '--output', 'name'];
+    const list = ['--namespace', namespace, 'get', 'middlewares.traefik.io', '--output', 'name'];
     expect((await harness.kubectl(list)).trim()).toBe('');
   }, 60_000);
 });
