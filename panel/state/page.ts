@@ -26,7 +26,7 @@ export function useTitle(title: string, state?: ShownState): void {
 
 /** Returns the fragment of the address, also after it has changed without a navigation. */
 export function useHash(): string {
-  const [, render] = useReducer((count: number, _event: unknown) => count + 1, 0);
+  const [, render] = useReducer<number, unknown>((count) => count + 1, 0);
   useLocation();
   useEffect(() => {
     addEventListener('hashchange', render);
