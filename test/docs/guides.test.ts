@@ -57,7 +57,7 @@ const partWords = {
   housekeeping: 850,
   'first questions of a newcomer': 350,
   'panel for newcomers': 60,
-  'what links of invitations show': 55,
+  'what links of invitations show': 70,
   'next version of resources': 420,
   'what was tried of arm64 and Skaffold': 45,
   'benchmarks of applications and groups': 400,
