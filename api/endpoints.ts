@@ -2,6 +2,7 @@ import type { Environment } from '../crds/environment.ts';
 import { logRoutes } from './environments/log-routes.ts';
 import { buildRoutes } from './environments/build-routes.ts';
 import { accessRoutes } from './environment-access/routes.ts';
+import { groupUsageRoutes } from './environment-details/group-usage-routes.ts';
 import { environmentDetailRoutes } from './environment-details/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { environmentRoutes } from './environments/routes.ts';
@@ -99,6 +100,7 @@ export function createEndpoints(
     // After the logs, which are under the same path as the builds.
     ...buildRoutes({ directory, authenticator, cache: caches.environments, longPolls: webSockets.longPolls }),
     ...environmentDetailRoutes({ directory, reads: clusterReads, ownVariables, ...inEffect }),
+    ...groupUsageRoutes({ directory, reads: clusterReads }),
     ...overviewRoutes({ directory, caches }),
     ...eventRoutes({ hub: services.hub, viewers: services.eventViewers, authenticator, clock, randomBytes, logger }),
   ];

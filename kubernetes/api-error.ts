@@ -40,6 +40,11 @@ export class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
+/** The response is larger than the request permits; what arrived of it was dropped. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
+}
+
 const reasons: Record<number, string> = {
   400: 'BadRequest',
   401: 'Unauthorized',

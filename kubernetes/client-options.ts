@@ -17,6 +17,8 @@ export interface Selection {
 
 export interface ListOptions extends Selection, RequestOptions {
   limit?: number | undefined;
+  /** Maximum size of the answer, for APIs that ignore `limit`: fails with TooLargeError. None by default. */
+  maxBytes?: number | undefined;
   continue?: string | undefined;
 }
 

@@ -56,10 +56,20 @@ export class ClusterClient {
 
   /** Lists one page, or all objects without a limit. */
   async list<T extends KubernetesObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
-    const { namespace, labelSelector, fieldSelector, metadataOnly, limit, continue: token, ...rest } = options;
+    const {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      metadataOnly,
+      limit,
+      maxBytes,
+      continue: token,
+      ...rest
+    } = options;
     const answer = (await this.#request('GET', type, { namespace }, rest, {
       query: { labelSelector, fieldSelector, limit, continue: token },
       accept: metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined,
+      maxBytes,
     })) as { items: T[] | null; metadata: { resourceVersion: string; continue?: string } };
     const { resourceVersion, continue: next } = answer.metadata;
     // The API server omits both in the items of lists of built-in kinds.
@@ -210,7 +220,7 @@ export class ClusterClient {
     type: ResourceType,
     at: PathSegments,
     { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: RequestOptions = {},
-    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept'> = {},
+    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept' | 'maxBytes'> = {},
   ): Promise<unknown> {
     return this.#transport.request({ method, path: resourcePath(type, at), timeoutMs, signal, ...rest });
   }

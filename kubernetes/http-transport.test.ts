@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { KubeConfig } from '@kubernetes/client-node';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ApiError, UnreachableError } from './api-error.ts';
+import { ApiError, TooLargeError, UnreachableError } from './api-error.ts';
 import { ClusterClient } from './client.ts';
 import { ConfigMap, Pod } from './resource-type.ts';
 
@@ -48,6 +48,21 @@ const json =
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 const tooMany = json(429, { reason: 'TooManyRequests', message: 'slow down' }, { 'retry-after': '1' });
 const hang: Answer = () => undefined;
+
+test('refuses a list that is larger than permitted, without reading the rest of it', async () => {
+  const list = { items: [{ metadata: { name: 'x'.repeat(1000) } }], metadata: { resourceVersion: '1' } };
+  const size = Buffer.byteLength(JSON.stringify(list));
+  let closed = false;
+  const endless: Answer = (_request, response) => {
+    response.on('close', () => (closed = true));
+    response.writeHead(200, { 'content-type': 'application/json' }).write('['.repeat(size + 1));
+  };
+  answers.push(json(200, list), endless);
+  expect((await client.list(ConfigMap, { maxBytes: size })).items).toHaveLength(1);
+  await expect(client.list(ConfigMap, { maxBytes: size })).rejects.toThrow(TooLargeError);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect([closed, requests.length]).toEqual([true, 2]);
+});
 
 test('requests only metadata where that is enough', async () => {
   const accepted: (string | undefined)[] = [];

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { ApiError, UnreachableError, apiErrorFrom } from './api-error.ts';
+import { ApiError, TooLargeError, UnreachableError, apiErrorFrom } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 
@@ -14,6 +14,8 @@ export interface HttpRequest {
   accept?: string | undefined;
   /** Timeout of the whole request with its retries and its response; for a stream, until its headers. */
   timeoutMs: number;
+  /** Maximum size of the response; none by default. */
+  maxBytes?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -41,9 +43,9 @@ export class HttpTransport {
     this.#observe = observe;
   }
 
-  /** Sends a request. @returns the parsed response @throws ApiError, UnreachableError, or the signal's reason */
+  /** Sends a request. @returns the parsed response @throws ApiError, UnreachableError, TooLargeError, or the signal's reason */
   async request(request: HttpRequest): Promise<unknown> {
-    return this.#retried(request, (response) => readBody(response));
+    return this.#retried(request, (response) => readBody(response, request.maxBytes));
   }
 
   /** Sends a request and returns the response as a stream; the caller limits its duration. @throws as request() does */
@@ -97,7 +99,7 @@ export class HttpTransport {
       else if (response.headers['retry-after'] === undefined) delete error.details.retryAfterSeconds;
       throw error;
     } catch (error) {
-      if (error instanceof ApiError) throw error;
+      if (error instanceof ApiError || error instanceof TooLargeError) throw error;
       if (request.signal?.aborted) throw request.signal.reason;
       if (response === undefined) code('<error>');
       const mayBeStale = response === undefined && request.method !== 'POST' && outgoing.reusedSocket;
@@ -169,10 +171,16 @@ function retryAfterMs(error: ApiError): number | undefined {
   return Math.min(seconds, maxRetryAfterSeconds) * 1000;
 }
 
-/** Reads a response: JSON as its value, anything else as text. */
-export async function readBody(response: http.IncomingMessage): Promise<unknown> {
+/** Reads a response: JSON as its value, anything else as text. @throws TooLargeError */
+export async function readBody(response: http.IncomingMessage, maxBytes = Infinity): Promise<unknown> {
   const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    // Leaving the loop destroys the response with its connection.
+    if (bytes > maxBytes) throw new TooLargeError(`the response has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
   const text = Buffer.concat(chunks).toString('utf8');
   if (!response.headers['content-type']?.startsWith('application/json')) return text;
   return JSON.parse(text) as unknown;

@@ -19,8 +19,8 @@ export const POD_METRICS: ResourceType<PodMetrics> = {
 };
 
 /** metrics-server measures every 15 s. */
-const maxAgeMs = 10_000;
-const timeoutMs = 5000;
+export const maxAgeMs = 10_000;
+export const timeoutMs = 5000;
 
 /** What the services of an environment use. */
 export const usageSchema = z
@@ -63,29 +63,39 @@ export class UsageReader {
       const { items } = await this.#cluster.list(POD_METRICS, { namespace, labelSelector, timeoutMs });
       return usageOf(items);
     } catch (error) {
-      // Without metrics-server the API group is missing; while it does not respond, the API server answers 503.
-      if (error instanceof ApiError && [403, 404, 503].includes(error.code)) {
-        const reason = 'this cluster does not measure pods. Ask an administrator to install metrics-server';
-        return { measured: false, reason };
-      }
-      throw error;
+      return unmeasured(error);
     }
   }
+}
+
+/** Returns the answer without metrics-server. @throws the error if it has another cause */
+export function unmeasured(error: unknown): { measured: false; reason: string } {
+  // Without metrics-server the API group is missing; while it does not respond, the API server answers 503.
+  if (!(error instanceof ApiError && [403, 404, 503].includes(error.code))) throw error;
+  const reason = 'this cluster does not measure pods. Ask an administrator to install metrics-server';
+  return { measured: false, reason };
+}
+
+/** Returns what the containers of pods use together: CPU in cores, memory in bytes. */
+export function sumOf(pods: readonly PodMetrics[]): { cpu: number; memory: number } {
+  const containers = pods.flatMap((pod) => pod.containers);
+  const sum = (part: 'cpu' | 'memory') =>
+    containers.reduce((total, { usage }) => total + quantityValue(usage[part]), 0);
+  return { cpu: sum('cpu'), memory: sum('memory') };
+}
+
+/** Returns when the newest pod was measured, in Unix seconds; 0 without pods. */
+export function measuredAt(pods: readonly PodMetrics[]): number {
+  return pods.reduce((newest, { timestamp }) => Math.max(newest, unixSecondsOf(timestamp)), 0);
 }
 
 /** Returns the sums by service. */
 export function usageOf(pods: readonly PodMetrics[]): Usage {
   const byService = Map.groupBy(pods, ({ metadata }) => metadata.labels?.[LABELS.service] ?? '');
-  const services = [...byService].map(([name, ofService]) => {
-    const containers = ofService.flatMap((pod) => pod.containers);
-    const sum = (part: 'cpu' | 'memory') =>
-      containers.reduce((total, { usage }) => total + quantityValue(usage[part]), 0);
-    return { name, cpu: sum('cpu'), memory: sum('memory'), pods: ofService.length };
-  });
-  const times = pods.map(({ timestamp }) => unixSecondsOf(timestamp));
+  const services = [...byService].map(([name, ofService]) => ({ name, ...sumOf(ofService), pods: ofService.length }));
   return {
     measured: true,
-    at: Math.max(0, ...times),
+    at: measuredAt(pods),
     services: services.sort((a, b) => (a.name < b.name ? -1 : 1)),
   };
 }

@@ -5,6 +5,7 @@ import type { EnvironmentItem } from './items.ts';
 export type { BuildView } from '../../api/environments/build-view.ts';
 export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';
 export type { EventView } from '../../api/environment-details/events-view.ts';
+export type { GroupUsage } from '../../api/environment-details/group-usage.ts';
 export type { Usage } from '../../api/environment-details/usage.ts';
 export type { EnvironmentVisit, SharedView } from '../../api/environment-access/routes.ts';
 export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view.ts';

@@ -15,9 +15,10 @@ import { useResource } from '../state/resource.ts';
 import { AddRepository } from './group/add-repository.tsx';
 import { DeleteGroup } from './group/delete-group.tsx';
 import { Members } from './group/members.tsx';
+import { Usage } from './group/usage.tsx';
 import { visibleText } from '../view/visible-text.ts';
 
-/** A group: its repositories, members and variables. */
+/** A group: its repositories, members, variables, and what its environments use. */
 export default function GroupPage(): JSX.Element {
   const { params } = useRoute();
   const id = params['id'] ?? '';
@@ -36,6 +37,7 @@ function Group({ id }: { id: string }): JSX.Element {
     { id: 'repositories', text: 'Repositories', href: groupPage(id) },
     { id: 'members', text: 'Members', href: groupPage(id, 'members') },
     { id: 'variables', text: 'Variables', href: groupPage(id, 'variables') },
+    { id: 'usage', text: 'Usage', href: groupPage(id, 'usage') },
     { id: 'settings', text: 'Settings', href: groupPage(id, 'settings') },
   ];
   const tab = currentTab(tabs, query['tab']);
@@ -95,6 +97,7 @@ function Group({ id }: { id: string }): JSX.Element {
         ))}
       {tab === 'members' && <GroupSettings id={id} what="members" />}
       {tab === 'variables' && <GroupSettings id={id} what="variables" />}
+      {tab === 'usage' && <Usage id={id} />}
       {tab === 'settings' && <DeleteGroup id={id} name={name} repositories={repositories} />}
       {query['add'] !== undefined && <AddRepository group={id} onClose={() => setQuery({ add: undefined })} />}
     </div>

@@ -5,6 +5,7 @@ import { decodeText, encodeText } from './base64.ts';
 import { commitUrl } from './commit-url.ts';
 import { problemOf } from './conditions.ts';
 import { listQuery } from './list-query.ts';
+import { cpuText } from './cpu.ts';
 import { byUrgency, mergeItem, needsAttention, withoutItem } from './merge-items.ts';
 import { depthOf, inDependencyOrder } from './service-order.ts';
 import { shownState } from './shown-state.ts';
@@ -161,4 +162,13 @@ test('returns the position of a line and column', () => {
 test('keeps a line of values in its box, also if all are 0', () => {
   expect(sparklinePath([0, 5, 10], { width: 12, height: 12 })).toBe('M1 11L6 6L11 1');
   expect(sparklinePath([0, 0], { width: 12, height: 12 })).toBe('M1 11L11 11');
+});
+
+test.each([
+  [0, '0 mCPU'],
+  [0.0304, '30 mCPU'],
+  [0.0996, '0.10 CPU'],
+  [12.345, '12.35 CPU'],
+])('%d cores are shown as %s', (cores, text) => {
+  expect(cpuText(cores)).toBe(text);
 });

@@ -8,6 +8,7 @@ import { STATE_ICONS } from '../../components/state-badge.tsx';
 import { now } from '../../state/clock.ts';
 import { useUsage, type UsageHistory } from '../../state/usage.ts';
 import { byteText } from '../../view/bytes.ts';
+import { cpuText } from '../../view/cpu.ts';
 import { depthOf, inDependencyOrder } from '../../view/service-order.ts';
 import { shownService, startingSince, type ServiceSurroundings } from '../../view/shown-service.ts';
 
@@ -132,8 +133,4 @@ function imageText({ built, image }: Service): string {
 
 function terminationText(last: Service['lastTermination']): string | undefined {
   return last && `last ended with exit code ${last.exitCode}: ${last.reason}`;
-}
-
-function cpuText(cores: number): string {
-  return cores < 0.0995 ? `${Math.round(cores * 1000)} mCPU` : `${cores.toFixed(2)} CPU`;
 }

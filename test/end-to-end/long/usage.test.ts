@@ -15,6 +15,14 @@ const usageSchema = z.object({
 const listSchema = z.object({
   items: z.array(z.object({ containers: z.array(z.object({ usage: z.object({ memory: z.string() }) })) })),
 });
+const sum = { cpu: z.number(), memory: z.number(), pods: z.int() };
+const groupUsageSchema = z.object({
+  measured: z.literal(true),
+  at: z.int().positive(),
+  environments: z.int(),
+  ...sum,
+  top: z.array(z.object({ id: z.string(), name: z.string(), ...sum })),
+});
 const MiB = 1024 * 1024;
 
 let harness: Harness;
@@ -61,6 +69,47 @@ test('the API sums what the pods of each service use, for members alone', async 
   expect((await stranger.send('GET', `/api/environment/${id}/usage`)).status).toBe(404);
 }, 150_000);
 
+test('the sum over the group counts its environments alone, for members alone', async () => {
+  const { group, client } = harness;
+  const path = `/api/group/${group}/usage`;
+  const own = id.slice(id.indexOf('.') + 1);
+  const uid = await harness.kubectl([
+    'get',
+    'environment',
+    own,
+    '-n',
+    `group-${group}`,
+    '-o',
+    'jsonpath={.metadata.uid}',
+  ]);
+  // A pod outside Coppice with the labels of a pod of the environment.
+  const labels = `coppice.dev/group=${group},coppice.dev/environment-uid=${uid},coppice.dev/service=busy`;
+  const fake = `fake-usage-${group}`;
+  const run = ['run', fake, '-n', 'default', '--image', 'busybox:1', '--labels', labels, '--restart', 'Never'];
+  await harness.kubectl([...run, '--', 'sleep', '300']);
+  try {
+    const metrics = `/apis/metrics.k8s.io/v1beta1/namespaces/default/pods/${fake}`;
+    await waitFor('the other pod to be measured', 90, () =>
+      harness.kubectl(['get', '--raw', metrics]).catch(() => undefined),
+    );
+    // A new measurement, not the one that the API has kept.
+    const measuredAfter = Date.now() / 1000;
+    const usage = await waitFor('the group to be measured', 60, async () => {
+      const found = groupUsageSchema.safeParse(JSON.parse((await client.send('GET', path)).text));
+      return found.success && found.data.at > measuredAfter && found.data.pods >= 2 ? found.data : undefined;
+    });
+    const { cpu, memory, pods } = usage;
+    expect(usage).toMatchObject({ pods: 2, environments: 1 });
+    expect(usage.top).toEqual([expect.objectContaining({ id, cpu, memory, pods })]);
+    expect(cpu).toBeGreaterThan(0.03);
+    expect(memory).toBeGreaterThan(32 * MiB);
+    const stranger = await harness.newUser();
+    expect((await stranger.send('GET', path)).status).toBe(404);
+  } finally {
+    await harness.kubectl(['delete', 'pod', fake, '-n', 'default', '--grace-period=0', '--force', '--wait=false']);
+  }
+}, 200_000);
+
 test('the panel plots it, and says the newest figures', async () => {
   const { page, context } = await browser.open('/sign-in');
   const url = harness.connection.apiUrl;
@@ -73,10 +122,16 @@ test('the panel plots it, and says the newest figures', async () => {
       has: page.getByRole('link', { name: 'Logs of busy' }),
     });
   // A line needs two measurements, which are 15 s apart.
-  await row.getByRole('img', { name: /^CPU of busy: \d+ m$/ }).waitFor({ timeout: 90_000 });
+  await row.getByRole('img', { name: /^CPU of busy: \d+(\.\d+)? m?CPU$/ }).waitFor({ timeout: 90_000 });
   await row.getByRole('img', { name: /^Memory of busy: \d+(\.\d)? MB$/ }).waitFor();
-  expect(await row.locator('.service-usage').innerText()).toMatch(/\d+ m\s+\d+(\.\d)? MB/);
+  expect(await row.locator('.service-usage').innerText()).toMatch(/\d m?CPU\s+\d+(\.\d)? MB/);
   expect(await row.locator('.sparkline path').first().getAttribute('d')).toMatch(/^M[\d. ]+L/);
+  expect(await axeViolations(page)).toEqual([]);
+  await page.goto(`/groups/${harness.group}?tab=usage`);
+  const usage = page.getByRole('region', { name: 'Usage' });
+  await usage.getByText(/^in 2 pods of 1 environment, measured /).waitFor();
+  const environment = usage.getByRole('row').filter({ has: page.getByRole('link', { name: 'main' }) });
+  expect(await environment.innerText()).toMatch(/\d m?CPU\s+\d+(\.\d)? MB\s+2 pods/);
   expect(await axeViolations(page)).toEqual([]);
   expect(browser.faults).toEqual([]);
 }, 150_000);
