@@ -33,7 +33,7 @@ export function Usage({ id }: { id: string }): JSX.Element {
   if (!usage.measured) {
     return (
       <Empty title="Usage is not measured">
-        <p>Here you see how much CPU and memory the group's environments use, and which use most.</p>
+        <p>Here you see how much CPU and memory the group's environments use, and which ones are the largest.</p>
         <p class="wrap-anywhere">{usage.reason.charAt(0).toUpperCase() + usage.reason.slice(1)}.</p>
       </Empty>
     );
