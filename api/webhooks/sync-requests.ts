@@ -33,7 +33,7 @@ const retryAfterSeconds = 30;
  * Minimum time between the starts of two writes to one repository, in milliseconds. Every write costs the API server and
  * all watches more than the deliveries that share it; a host waits for seconds.
  */
-export const WRITE_GAP_MS = 25;
+export const WRITE_GAP_MS = 60;
 
 /**
  * Requests syncs of a repository's refs through the Repository's annotations. Each repository has one write at a time,
