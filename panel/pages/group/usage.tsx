@@ -48,10 +48,9 @@ export function Usage({ id }: { id: string }): JSX.Element {
   const { cpu, memory, pods, environments, at, top } = usage;
   return (
     <section class="stack-small" aria-label="Usage">
-      <p class="figures">
-        <b>{cpuText(cpu)}</b> and <b>{byteText(memory)}</b> of memory
+      <p>
+        <b class="figures">{cpuText(cpu)}</b> and <b class="figures">{byteText(memory)}</b> of memory{' '}
         <span class="muted">
-          {' '}
           in {counted(pods, 'pod')} of {counted(environments, 'environment')}, measured <Ago at={at} />
         </span>
       </p>

@@ -129,7 +129,7 @@ test('the panel plots it, and says the newest figures', async () => {
   expect(await axeViolations(page)).toEqual([]);
   await page.goto(`/groups/${harness.group}?tab=usage`);
   const usage = page.getByRole('region', { name: 'Usage' });
-  await usage.getByText(/^in 2 pods of 1 environment, measured /).waitFor();
+  await usage.getByText(/in 2 pods of 1 environment, measured /).waitFor();
   const environment = usage.getByRole('row').filter({ has: page.getByRole('link', { name: 'main' }) });
   expect(await environment.innerText()).toMatch(/\d m?CPU\s+\d+(\.\d)? MB\s+2 pods/);
   expect(await axeViolations(page)).toEqual([]);
