@@ -67,6 +67,7 @@ export const ROUTES: Route[] = [
   { method: 'get', path: '/api/environment/acme.shop-main/events', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/variables', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/usage', status: 200 },
+  { method: 'get', path: '/api/group/acme/usage', status: 200 },
   { method: 'get', path: '/api/environment/acme.shop-main/overrides', status: 200 },
   { method: 'post', path: '/api/environment/acme.shop-main/overrides', body: { serviceFile: 'eC1hOiBi' }, status: 200 },
   { method: 'delete', path: '/api/environment/acme.shop-main/overrides', status: 200 },
