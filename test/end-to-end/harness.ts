@@ -45,6 +45,21 @@ export function randomName(prefix: string): string {
   return `${prefix}-${randomBytes(3).toString('hex')}`;
 }
 
+/** How long a failed build can be the newest one, in milliseconds: a push that repairs it may be under way. */
+const repairMs = 60_000;
+
+/** Returns a function that throws once a failed build has been the newest one for a minute. */
+function withoutLastingFailure(): (environment: EnvironmentAnswer) => void {
+  let since: number | undefined;
+  return (environment) => {
+    const built = conditionOf(environment, 'Built');
+    const hasFailed = environment.status === 'created' && built?.status === 'False';
+    since = hasFailed ? (since ?? Date.now()) : undefined;
+    if (since !== undefined && Date.now() - since > repairMs)
+      throw new Error(`it is not built: ${built?.message ?? ''}`);
+  };
+}
+
 export async function startHarness(purpose: string): Promise<Harness> {
   const connection = readConnection();
   const clients: RestClient[] = [];
@@ -96,7 +111,8 @@ export async function startHarness(purpose: string): Promise<Harness> {
       const body = { gitRef: { name: branch, type: 'branch' }, ...options };
       return (await client.call(idSchema, 'POST', `/api/repository/${repositoryId}/spawn`, body)).id;
     },
-    built: (environmentId) => client.waitForEnvironment(environmentId, ({ status }) => status === 'built', 400),
+    built: (environmentId) =>
+      client.waitForEnvironment(environmentId, ({ status }) => status === 'built', 400, withoutLastingFailure()),
     stalled: (environmentId) => client.waitForEnvironment(environmentId, isStalled, 400),
     async endOfLog(environmentId) {
       let last: unknown;
