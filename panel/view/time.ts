@@ -1,3 +1,5 @@
+import { counted } from './counted.ts';
+
 const units = [
   { name: 'year', seconds: 365 * 24 * 3600, smaller: 30 * 24 * 3600 },
   { name: 'month', seconds: 30 * 24 * 3600, smaller: 24 * 3600 },
@@ -21,14 +23,14 @@ export function relativeTime(at: number, now: number): string {
   const rounded = roundedCount(distance);
   if (!rounded) return at > now ? 'in less than a minute' : distance < 10 ? 'just now' : 'less than a minute ago';
   const { count, name } = rounded;
-  const words = `${count} ${name}${count === 1 ? '' : 's'}`;
+  const words = counted(count, name);
   return at > now ? `in ${words}` : `${words} ago`;
 }
 
 /** Returns how long ago a time was, rounded: `5 minutes`. Both in Unix seconds. */
 export function elapsedTime(at: number, now: number): string {
   const rounded = roundedCount(Math.max(0, now - at));
-  return rounded ? `${rounded.count} ${rounded.name}${rounded.count === 1 ? '' : 's'}` : 'less than a minute';
+  return rounded ? counted(rounded.count, rounded.name) : 'less than a minute';
 }
 
 const short = { year: 'y', month: 'mo', day: 'd', hour: 'h', minute: 'min' } as const;

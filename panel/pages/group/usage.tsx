@@ -7,6 +7,7 @@ import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useResource } from '../../state/resource.ts';
 import { byteText } from '../../view/bytes.ts';
+import { counted } from '../../view/counted.ts';
 import { cpuText } from '../../view/cpu.ts';
 import { visibleText } from '../../view/visible-text.ts';
 
@@ -71,8 +72,4 @@ export function Usage({ id }: { id: string }): JSX.Element {
       </Table>
     </section>
   );
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -121,10 +121,7 @@ export class EnvironmentNamespace {
     const pull = await this.#wantedPullSecret(scope, namespace);
     const restored = await this.#applyIsolation(scope, namespace, pull);
     const entered = enteredNamespace(scope.status, namespace.metadata.uid);
-    return {
-      ...entered,
-      requeueAfterMs: soonest(soonest(requeueAfterMs, restored.requeueAfterMs), pull.requeueAfterMs),
-    };
+    return { ...entered, requeueAfterMs: soonest(requeueAfterMs, restored.requeueAfterMs, pull.requeueAfterMs) };
   }
 
   /** Renews the credentials of an environment that wakes, before its pods pull with them. */
