@@ -25,6 +25,8 @@ describe('mask', () => {
     ['nothing without secrets', [], 'abcd', 'abcd'],
     ['a secret that is not a well-formed text', ['abcd\ud800'], 'abcd\ud800', '***\ud800'],
     ['only punctuation', [`'"\`\\`], `x '"\`\\ x`, 'x *** x'],
+    ['mostly punctuation, with what is not seen', ['a"%a"'], 'x a"\u200b%\u001b[0ma"', 'x ***'],
+    ['mostly punctuation that contains what is not seen', ['a"\u200b%a"'], 'a"%a"', '***'],
     ['characters beyond ASCII', ['Schlüssel🔑'], 'der Schlüssel🔑!', 'der ***!'],
     ['those escaped in a URL', ['Schlüssel🔑'], 'k=Schl%C3%BCssel%f0%9f%94%91;', 'k=***;'],
     [

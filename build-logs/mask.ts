@@ -1,5 +1,5 @@
 import { isUnseen, withoutSequences } from './controls.ts';
-import { foldedByte, readCanonical, utf8Bytes, type CanonicalText } from './masking/canonical-text.ts';
+import { foldedByte, readCanonical, readSeen, utf8Bytes, type CanonicalText } from './masking/canonical-text.ts';
 import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
 import { PatternSet } from './masking/pattern-set.ts';
 import { secretForms } from './masking/secret-forms.ts';
@@ -9,6 +9,7 @@ const placeholder = '***';
 const escapes = /%[0-9a-f]{2}|&[#a-z]|\\[ux0-7]/i;
 // oxlint-disable-next-line no-control-regex
 const sequenceStarts = /[\u001b\u0080-\u009f]/;
+const mayHaveUnseen = /[^\t -~]/;
 
 /** Where a line ended inside a base64 text, whose continuation in the next lines is masked too. */
 export interface LineEnd {
@@ -117,7 +118,7 @@ class Finder {
       const byte = this.#folded[unit] ?? 0;
       if (byte !== 0 && this.#isFoundBy(byte)) return true;
     }
-    return this.#literals.some((literal) => line.includes(literal));
+    return this.#literalHits(line).length > 0;
   }
 
   #mayHaveDecoded(line: string, isStripped: boolean): boolean {
@@ -162,10 +163,19 @@ class Finder {
 
   #literalHits(line: string): Hit[] {
     const hits: Hit[] = [];
-    for (const literal of this.#literals) {
-      for (let at = line.indexOf(literal); at !== -1; at = line.indexOf(literal, at + literal.length)) {
-        hits.push([at, at + literal.length]);
+    const search = (text: string, toHit: (start: number, end: number) => Hit) => {
+      for (const literal of this.#literals) {
+        for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + literal.length)) {
+          hits.push(toHit(at, at + literal.length));
+        }
       }
+    };
+    if (this.#literals.length === 0) return hits;
+    search(line, (start, end) => [start, end]);
+    if (!mayHaveUnseen.test(line)) return hits;
+    for (const withoutSequences of [false, true]) {
+      const { text, starts, ends } = readSeen(line, { withoutSequences });
+      search(text, (start, end) => [starts[start] ?? 0, ends[end - 1] ?? 0]);
     }
     return hits;
   }
@@ -243,7 +253,7 @@ function endAt(position: number): LineEnd {
 
 /** Returns whether a line may contain escapes, which invisible characters can interrupt. */
 function mayHaveEscapes(line: string): boolean {
-  return escapes.test(line) || (/[%&\\]/.test(line) && /[^\t -~]/.test(line));
+  return escapes.test(line) || (/[%&\\]/.test(line) && mayHaveUnseen.test(line));
 }
 
 function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit {

@@ -53,6 +53,29 @@ export function readCanonical(text: string, { withoutSequences, decoded }: Readi
   return { bytes, length: fold(count), starts: byteStarts, ends: byteEnds };
 }
 
+/** A line without invisible characters, and the position of each of its UTF-16 units in the original. */
+export interface SeenText {
+  text: string;
+  starts: readonly number[];
+  ends: readonly number[];
+}
+
+/** Returns a line as it is seen, with or without its terminal sequences. */
+export function readSeen(line: string, { withoutSequences }: Pick<Reading, 'withoutSequences'>): SeenText {
+  const seen: { text: string; starts: number[]; ends: number[] } = { text: '', starts: [], ends: [] };
+  reserve(line.length);
+  const count = load(line, withoutSequences ? sequenceRanges(line) : []);
+  for (let index = 0; index < count; index++) {
+    const character = String.fromCodePoint(at(index));
+    seen.text += character;
+    for (let unit = 0; unit < character.length; unit++) {
+      seen.starts.push(starts[index] ?? 0);
+      seen.ends.push(ends[index] ?? 0);
+    }
+  }
+  return seen;
+}
+
 /** Returns a copy of the bytes. */
 export function canonicalBytes(text: string, decoded: boolean): Uint8Array {
   const { bytes: shared, length } = readCanonical(text, { withoutSequences: false, decoded });

@@ -1,3 +1,4 @@
+import { stripControls } from '../controls.ts';
 import { canonicalBytes } from './canonical-text.ts';
 import { MIN_FRAGMENT } from './fragments.ts';
 
@@ -16,7 +17,7 @@ export interface SecretForms {
   patterns: Uint8Array[];
   /** Masked where a sufficiently long part of them occurs. */
   texts: Uint8Array[];
-  /** Secrets of punctuation, which the canonical form removes. */
+  /** Secrets of punctuation, which the canonical form removes, as they are and as they are seen. */
   literals: string[];
 }
 
@@ -59,7 +60,8 @@ function addPatterns({ patterns, literals }: SecretForms, text: string): void {
   const forms = [text, JSON.stringify(text)].flatMap((one) => [canonicalBytes(one, false), canonicalBytes(one, true)]);
   const distinct = new Map(forms.map((bytes) => [Buffer.from(bytes).toString('latin1'), bytes]));
   for (const bytes of distinct.values()) if (bytes.length >= minLength) patterns.push(bytes);
-  if ((forms[0]?.length ?? 0) < minLength) literals.push(text);
+  if ((forms[0]?.length ?? 0) >= minLength) return;
+  literals.push(...new Set([text, stripControls(text)].filter((literal) => literal.length >= minLength)));
 }
 
 /** Returns the parts of a short base64 text that are found on their own, as where a line ends within the text. */

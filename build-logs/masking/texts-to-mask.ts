@@ -17,8 +17,14 @@ const minChanges = 3;
 /** Maximum share of common letter pairs in random text: words have more, and random letters about one fifth. */
 const randomPairs = 0.4;
 
+/** Minimum length of a random text in base64 for URLs, whose `-` and `_` also separate words. */
+const minBase64 = 16;
+/** Minimum share of its characters that change as `minChanges` counts; half of those of random bytes do, fewer in names. */
+const base64Changes = 0.25;
+
 /** Separators of the parts of names, addresses, paths, queries and lists. */
 const separators = /[\s.,:;/@_?=&#-]+/;
+const separatorsOfBase64 = /[\s.,:;/@?=&#]+/;
 /** Matches the password in `scheme://user:password@host`. */
 const urlPassword = /^[a-z][a-z\d+.-]*:\/\/[^\s/:@]*:([^\s/@]+)@/i;
 
@@ -58,13 +64,22 @@ function passwordOf(value: string): string | undefined {
 /**
  * Returns whether a value is long and random enough to be a secret that nobody marked. Either it has a part of at least
  * 8 characters that changes 3 times between lower case, upper case, digits and others, of at least 12 letters with few
- * common pairs, or of at least 16 digits; or it is a number of at least 16 hexadecimal digits, such as a UUID. Words,
- * names, versions, addresses and paths are not random.
+ * common pairs, or of at least 16 digits; or of at least 16 letters and digits with `-` or `_` in between that change in
+ * every fourth place; or it is a number of at least 16 hexadecimal digits, such as a UUID. Words, names, versions,
+ * addresses and paths are not random.
  */
 export function isLikelyRandom(value: string): boolean {
   const hex = value.trim().replaceAll('-', '');
   if (hex.length >= minHex && /^[\da-f]+$/i.test(hex) && /\d/.test(hex) && /[a-f]/i.test(hex)) return true;
-  return value.split(separators).some(isRandomWord);
+  return value.split(separators).some(isRandomWord) || value.split(separatorsOfBase64).some(isRandomBase64);
+}
+
+/** Returns whether a text of letters, digits, `-` and `_` is random bytes in base64 for URLs. */
+function isRandomBase64(text: string): boolean {
+  const letters = text.replace(/[-_]/g, '');
+  if (letters.length < minBase64 || letters.length === text.length) return false;
+  const isMixed = [/^[a-z\d]+$/i, /[a-z]/, /[A-Z]/, /\d/].every((pattern) => pattern.test(letters));
+  return isMixed && changesIn(letters) >= base64Changes * letters.length;
 }
 
 function isRandomWord(word: string): boolean {
