@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Environment } from '../../../crds/environment.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
@@ -13,6 +14,7 @@ import { listWatch } from '../../../kubernetes/list-watch.ts';
 import { type ObjectName, type ResourceType } from '../../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../../kubernetes/testing/silent-logger.ts';
 import { ENVIRONMENT_INDEXES } from '../../../operator/shared/environment-keys.ts';
+import { HostBusyError } from '../../../operator/source/errors.ts';
 import { GenericHost } from '../../../operator/source/hosts/generic.ts';
 import { HostHttp } from '../../../operator/source/hosts/host-http.ts';
 import { RepositorySync, type SyncOutcome } from '../../../operator/kinds/repository/repository-sync.ts';
@@ -108,8 +110,19 @@ async function synchronise(): Promise<{ outcome: SyncOutcome; rounds: number; se
   };
   const started = performance.now();
   for (let rounds = 1; ; rounds++) {
-    const outcome = await sync.run(repository, host, new AbortController().signal);
+    const outcome = await withinListingCosts(() => sync.run(repository, host, new AbortController().signal));
     if (outcome) return { outcome, rounds, seconds: (performance.now() - started) / 1000 };
+  }
+}
+
+/** Waits, as the controller does, until so many refs may be listed again. */
+async function withinListingCosts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HostBusyError)) throw error;
+    await sleep(error.retryAfterMs);
+    return work();
   }
 }
 
