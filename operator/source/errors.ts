@@ -12,6 +12,7 @@ export class SourceRefusedError extends Error {
     | 'NotACommit'
     | 'AddressRefused'
     | 'HostKeyChanged'
+    | 'RepositoryReplaced'
     | 'Refused'
     | 'TooSlow';
 

@@ -19,7 +19,7 @@ export const FAILING_SERVICES: Record<string, { service: string; words: RegExp }
   },
   hungry: {
     service: '{ image: "busybox:1", command: [tail, /dev/zero], deploy: { resources: { limits: { memory: 16M } } } }',
-    words: /hungry: it exits and is restarted: it (ran out of memory and )?was killed.*: raise [\w.]+ \(now \d+\w*\)/,
+    words: /hungry: it exits and is restarted: it (ran out of memory and )?was killed.*\. Raise [\w.]+ \(now \d+\w*\)/,
   },
   ill: {
     service: '{ image: "busybox:1", command: [sleep, 1d], healthcheck: { test: [CMD, "false"], interval: 1h } }',

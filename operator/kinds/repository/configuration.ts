@@ -22,8 +22,8 @@ export interface RepositoryConfiguration {
   repositoryUid: string;
   host: GitHost;
   /**
-   * Throws Stalled if another repository has taken over the address, and what GitHost.repositoryId throws. Called after
-   * code was read, and before it is used.
+   * Throws SourceRefusedError if another repository has taken over the address, and what GitHost.repositoryId throws.
+   * Called after code was read, and before it is used or trusted.
    */
   confirmRepository: () => Promise<void>;
   variables: Variables;

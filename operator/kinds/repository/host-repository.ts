@@ -1,11 +1,11 @@
 import type { Repository } from '../../../crds/repository.ts';
-import { Stalled } from '../../shared/errors.ts';
+import { SourceRefusedError } from '../../source/errors.ts';
 import type { GitHost } from '../../source/hosts/host.ts';
 
 type HostRepository = NonNullable<NonNullable<Repository['status']>['hostRepository']>;
 
 /**
- * Returns the ID of the repository at the host; undefined if the host has none. Throws Stalled if it differs from the
+ * Returns the ID of the repository at the host; undefined if the host has none. Throws SourceRefusedError if it differs from the
  * repository that was first found at this origin: variables and credentials were not meant for a repository that took
  * over the name. Throws what GitHost.repositoryId throws.
  */
@@ -18,7 +18,7 @@ export async function sameHostRepository(
   const { origin } = host.access;
   const first = status?.hostRepository;
   if (first?.origin === origin && first.id !== id) {
-    throw new Stalled(
+    throw new SourceRefusedError(
       'RepositoryReplaced',
       `${origin} is a different repository than before (id ${id}, before ${first.id}): the previous one was deleted, renamed ` +
         'or moved, and another one was created under its name. If you trust this one too, delete this Repository and create a new one',
@@ -29,7 +29,7 @@ export async function sameHostRepository(
 
 /**
  * Throws what sameHostRepository throws if an ID is known for this origin, so that the code of a repository that took
- * over the name is never planned with variables; the host is not asked otherwise. Called after the code was read.
+ * over the name is never planned with variables; the host is not asked otherwise.
  */
 export async function confirmHostRepository(
   status: Repository['status'],

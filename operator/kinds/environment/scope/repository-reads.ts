@@ -6,6 +6,7 @@ import type { RepositoryConfiguration } from '../../repository/configuration.ts'
 export class RepositoryReads {
   readonly #read: () => Promise<RepositoryConfiguration>;
   readonly #gitRef: GitRef;
+  readonly #isKnownAsOwn: boolean;
   readonly #readOther: (name: string) => Promise<RepositoryConfiguration>;
   readonly #others = new Map<string, Promise<RepositoryConfiguration>>();
   /** Configurations of other repositories as far as they have been read. */
@@ -16,14 +17,18 @@ export class RepositoryReads {
   #fromFork: boolean | undefined;
   #sourceBranch: string | undefined;
 
-  /** Creates the reads of a ref's repository. `readOther`: reads one that its service file includes, by its name. */
+  /**
+   * Creates the reads of a ref's repository. `fromFork`: whether its commits come from a fork, as far as the status says;
+   * `readOther`: reads one that its service file includes, by its name.
+   */
   constructor(
     read: () => Promise<RepositoryConfiguration>,
-    gitRef: GitRef,
+    { gitRef, fromFork }: { gitRef: GitRef; fromFork: boolean | undefined },
     readOther: (name: string) => Promise<RepositoryConfiguration>,
   ) {
     this.#read = read;
     this.#gitRef = gitRef;
+    this.#isKnownAsOwn = fromFork === false;
     this.#readOther = readOther;
   }
 
@@ -76,10 +81,12 @@ export class RepositoryReads {
   }
 
   async #locate(): Promise<RefLocation> {
-    const { host } = await this.configuration();
+    const { host, confirmRepository } = await this.configuration();
     const { name, type } = this.#gitRef;
     if (type !== 'pull request') return { access: host.access, refName: fullRefName({ name, type }) };
     const { location, isFork, sourceBranch } = await host.pullRequest(Number(name));
+    // Whoever took over the repository's name wrote the pull requests that are now its own.
+    if (isFork === false && !this.#isKnownAsOwn) await confirmRepository();
     this.#fromFork = isFork;
     if (isFork === false) this.#sourceBranch = sourceBranch;
     return location;

@@ -91,7 +91,7 @@ export class EnvironmentScope {
       isStricter(effectiveAccess({}, configurations.access({ group, name }), defaultAccess), this.access);
     this.reads = new RepositoryReads(
       () => configurations.read(repository, environment),
-      environment.spec.gitRef,
+      { gitRef: environment.spec.gitRef, fromFork: this.before.fromFork },
       (name) => configurations.read({ group, name }),
     );
     this.clock = now;
