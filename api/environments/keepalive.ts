@@ -8,13 +8,17 @@ import type { WebSocket } from 'ws';
 export function keepAlive(webSocket: WebSocket, socket: Socket, intervalMs: number): void {
   let alive = true;
   let taken = 0;
+  const terminateUnlessAlive = () => {
+    if (!alive) webSocket.terminate();
+  };
   webSocket.on('pong', () => {
     alive = true;
   });
   const timer = setInterval(() => {
     const takenNow = socket.bytesWritten - socket.writableLength;
     if (!alive && takenNow === taken) {
-      webSocket.terminate();
+      // While this process was busy, the pong may have arrived without having been read.
+      setImmediate(terminateUnlessAlive);
       return;
     }
     alive = false;
