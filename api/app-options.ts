@@ -62,7 +62,7 @@ export interface AppOptions {
   commandLine?: CommandLine | undefined;
   /** Absent if tests are disabled. */
   tester?: ResultsTester | undefined;
-  /** Timeouts of log streams; defaults if absent. */
+  /** Timeouts of log streams and shell sessions; defaults if absent. */
   logTimes?: LogTimes;
   fetch?: UserServicesOptions['fetch'];
   now: () => number;

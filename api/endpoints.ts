@@ -71,10 +71,10 @@ export function createEndpoints(
   };
   const inEffect = { ...checked, environmentVariables: variables.environments };
   const logs = { directory, authenticator, webSockets, viewers, logger, reader: logReader, runtimeLogs };
-  const { keepaliveMs } = logTimes ?? {};
+  const { keepaliveMs, checkMs } = logTimes ?? {};
   const shell = { directory, settings: config.shell, logger };
   const keepAwake = (environment: Environment) => environments.setAsleep(environment, false);
-  const sessions = new OpenSessions({ ...shell, caches, authenticator, keepAwake, checkMs: keepaliveMs });
+  const sessions = new OpenSessions({ ...shell, caches, authenticator, keepAwake, checkMs });
   const endpoints = [
     ...userEndpoints,
     ...webhookRoutes(services.receiver),

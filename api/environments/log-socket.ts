@@ -19,9 +19,12 @@ export interface AcceptedSocket {
 }
 
 export interface LogSocketOptions {
-  /** Whether the caller can still read the log; checked at every ping. */
+  /** Whether the caller can still read the log. */
   canRead: () => Promise<boolean>;
-  keepaliveMs: number;
+  /** Interval of the pings. Default 30 s. */
+  keepaliveMs?: number | undefined;
+  /** Interval of the calls of canRead(). Default 30 s. */
+  checkMs?: number | undefined;
   logger: Logger;
 }
 
@@ -31,7 +34,7 @@ export interface LogSocketOptions {
  */
 export async function serveLog(
   { webSocket, socket }: AcceptedSocket,
-  { canRead, keepaliveMs, logger }: LogSocketOptions,
+  { canRead, keepaliveMs = 30_000, checkMs = 30_000, logger }: LogSocketOptions,
   stream: (closed: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const closed = new AbortController();
@@ -39,7 +42,7 @@ export async function serveLog(
   // A broken frame or connection: the close event that follows is enough.
   webSocket.on('error', () => undefined);
   keepAlive(webSocket, socket, keepaliveMs);
-  closeWhenForbidden(webSocket, canRead, keepaliveMs, logger);
+  closeWhenForbidden(webSocket, canRead, checkMs, logger);
   try {
     await stream(closed.signal);
   } catch (error) {

@@ -12,6 +12,7 @@ import { startServer, stopServer } from '../http/server.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_NAMESPACE, TEST_ORIGIN } from '../testing/test-options.ts';
 import { userName } from '../user-records/user-record.ts';
+import type { LogTimes } from './log-stream.ts';
 
 const path = '/api/environment/acme.shop-main/build/logs';
 const at = { namespace: 'group-acme', name: 'shop-main' };
@@ -23,17 +24,17 @@ let token: string;
 let server: Server;
 let port: number;
 
-async function start(keepaliveMs = 5000, stallTimeoutMs = 60_000): Promise<void> {
-  api = new TestApi({}, undefined, { keepaliveMs, startTimeoutMs: 300, silenceMs: 50, stallTimeoutMs });
+async function start(times: LogTimes = {}): Promise<void> {
+  api = new TestApi({}, undefined, { startTimeoutMs: 300, silenceMs: 50, ...times });
   ({ token } = await api.login('alice@example.com'));
   api.addGroup('acme', ['alice@example.com']);
   environment = api.addEnvironment('acme', 'shop-main', 'shop', { state: 'building', build });
   ({ server, port } = await startServer(api.app, api.webSockets, 0));
 }
 
-async function restart(keepaliveMs: number): Promise<void> {
+async function restart(times: LogTimes): Promise<void> {
   await stopServer(server, api.webSockets, 100);
-  await start(keepaliveMs);
+  await start(times);
 }
 
 beforeEach(() => start());
@@ -148,7 +149,7 @@ test('slows down for a slow reader, and sends everything', async () => {
 
 test('uses at most 320 KiB for a reader that does not read, and disconnects it', async () => {
   await stopServer(server, api.webSockets, 100);
-  await start(5000, 300);
+  await start({ stallTimeoutMs: 300 });
   const large = lines(300).map((message) => ({ ...message, line: 'x'.repeat(60 * 1024) }));
   for (const message of large) api.logReader.write(logId(2), message);
   const sockets: Socket[] = [];
@@ -232,7 +233,7 @@ test('closes with 1011 when the log cannot be read', async () => {
 });
 
 test('closes the streams of a login that ends', async () => {
-  await restart(50);
+  await restart({ checkMs: 50 });
   api.logReader.write(logId(2), line(1));
   const { opened, closed } = connect();
   await opened;
@@ -256,7 +257,7 @@ test.each([
 });
 
 test('disconnects a client that does not answer pings, and keeps one that does', async () => {
-  await restart(200);
+  await restart({ keepaliveMs: 200 });
   const deaf = connect('', { headers: { 'x-service-token': token }, autoPong: false });
   const alive = connect();
   expect((await deaf.closed).code).toBe(1006);

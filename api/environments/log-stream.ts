@@ -20,8 +20,10 @@ export interface LogStreamOptions extends LogTimes {
 
 /** Timeouts of log streams. */
 export interface LogTimes {
-  /** Default 30 s. */
+  /** Interval of the pings. Default 30 s. */
   keepaliveMs?: number;
+  /** Interval of the checks whether the caller can still read the log. Default 30 s. */
+  checkMs?: number;
   /** How long a client waits for a build to start. Default 10 min. */
   startTimeoutMs?: number;
   /**
@@ -40,14 +42,14 @@ export interface LogRequest {
   from?: number | undefined;
   /** Whether to send a first frame with the build and its commit. */
   header?: boolean;
-  /** Whether the caller can still read the log; checked at every ping. */
+  /** Whether the caller can still read the log. */
   canRead: () => Promise<boolean>;
 }
 
 /** Streams one build's log over an accepted WebSocket until its end; never throws. */
 export function streamLog(accepted: AcceptedSocket, request: LogRequest, options: LogStreamOptions): Promise<void> {
-  const { keepaliveMs = 30_000, logger } = options;
-  const socket = { canRead: request.canRead, keepaliveMs, logger };
+  const { keepaliveMs, checkMs, logger } = options;
+  const socket = { canRead: request.canRead, keepaliveMs, checkMs, logger };
   return serveLog(accepted, socket, (closed) => stream(accepted.webSocket, request, options, closed));
 }
 

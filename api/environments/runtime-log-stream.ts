@@ -10,7 +10,7 @@ export interface RuntimeLogRequest {
   environment: Environment;
   followRequest: FollowRequest;
   range: RuntimeLogRange;
-  /** Whether the caller can still read the log; checked at every ping. */
+  /** Whether the caller can still read the log. */
   canRead: () => Promise<boolean>;
 }
 
@@ -22,10 +22,10 @@ export interface RuntimeLogStreamOptions extends Omit<LogStreamOptions, 'reader'
 export function streamRuntimeLog(
   accepted: AcceptedSocket,
   { environment, followRequest, range, canRead }: RuntimeLogRequest,
-  { runtimeLogs, cache, keepaliveMs = 30_000, silenceMs = 10_000, stallTimeoutMs, logger }: RuntimeLogStreamOptions,
+  { runtimeLogs, cache, keepaliveMs, checkMs, silenceMs = 10_000, stallTimeoutMs, logger }: RuntimeLogStreamOptions,
 ): Promise<void> {
   const { webSocket } = accepted;
-  return serveLog(accepted, { canRead, keepaliveMs, logger }, async (closed) => {
+  return serveLog(accepted, { canRead, keepaliveMs, checkMs, logger }, async (closed) => {
     const gone = new AbortController();
     const timer = setInterval(() => {
       if (cache.get(keyOf(environment))?.metadata.uid !== followRequest.uid) gone.abort();

@@ -26,7 +26,7 @@ export async function startShellApi(shell: Partial<AppOptions['config']['shell']
   const streams = new PodStreams(server.config, 'test');
   // The list has the type that the caller asks for.
   const reads = { list: list as never };
-  const api = new TestApi(config, undefined, { keepaliveMs: 500 }, ...unused, reads, streams);
+  const api = new TestApi(config, undefined, { checkMs: 500 }, ...unused, reads, streams);
   api.now = Date.now();
   const { token } = await api.login('alice@example.com');
   api.addGroup('acme', ['alice@example.com', 'carol@example.com']);
