@@ -20,6 +20,8 @@ export interface Outgoing {
 }
 
 const defaultIdleMs = 90_000;
+/** Time in which a server must accept a WebSocket, in milliseconds. */
+export const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 /** Sends a request and returns the response with its body unread. Follows no redirect, so no token leaves the server. */
 export function exchange(url: URL, { method, headers, body, signal, idleMs }: Outgoing): Promise<IncomingMessage> {

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { CliError, notSignedIn } from '../errors.ts';
 import { RequestError, type Client } from './client.ts';
-import { localhostLookup, textOf } from './http.ts';
+import { HANDSHAKE_TIMEOUT_MS, localhostLookup, textOf } from './http.ts';
 
 export interface FollowOptions {
   client: Client;
@@ -67,7 +67,8 @@ function connectOnce(
   const { tail, ...rest } = query;
   const url = client.url(path, last > 0 ? { ...rest, from: last } : { ...rest, tail });
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  const socket = new WebSocket(url, { headers: client.headers, lookup: localhostLookup, maxPayload: 1024 * 1024 });
+  const limits = { handshakeTimeout: HANDSHAKE_TIMEOUT_MS, maxPayload: 1024 * 1024 };
+  const socket = new WebSocket(url, { headers: client.headers, lookup: localhostLookup, ...limits });
   let newest = last;
   let queue = Promise.resolve();
   const take = async (frame: string) => {

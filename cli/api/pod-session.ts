@@ -3,7 +3,7 @@ import { CHANNEL, CLOSE, dataFrames, type ClientMessage, type ServerMessage } fr
 import { ReceiveWindow, SendWindow } from '../../shell-protocol/windows.ts';
 import { CliError, notSignedIn } from '../errors.ts';
 import type { Client, SendOptions } from './client.ts';
-import { localhostLookup } from './http.ts';
+import { HANDSHAKE_TIMEOUT_MS, localhostLookup } from './http.ts';
 
 export interface PodSessionOptions {
   client: Client;
@@ -11,6 +11,7 @@ export interface PodSessionOptions {
   query?: SendOptions['query'];
   /** Called with data in order; the next data follows when it resolves. */
   onData: (channel: number, bytes: Uint8Array) => Promise<void>;
+  handshakeTimeoutMs?: number;
 }
 
 /** How a session ended. */
@@ -49,10 +50,11 @@ export class PodSession {
 
   /** Connects to the server. @throws CliError */
   static async open(options: PodSessionOptions): Promise<PodSession> {
-    const { client, path, query } = options;
+    const { client, path, query, handshakeTimeoutMs: handshakeTimeout = HANDSHAKE_TIMEOUT_MS } = options;
     const url = client.url(path, query);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    const socket = new WebSocket(url, { headers: client.headers, lookup: localhostLookup, perMessageDeflate: false });
+    const given = { headers: client.headers, lookup: localhostLookup };
+    const socket = new WebSocket(url, { ...given, handshakeTimeout, perMessageDeflate: false });
     return new Promise((resolve, reject) => {
       const session = new PodSession(socket, options);
       socket.once('open', () => resolve(session));
