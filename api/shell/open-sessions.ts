@@ -63,7 +63,7 @@ export class OpenSessions {
 
   /** Watches a session until it is closed. */
   add(open: OpenSession): void {
-    const { caller, target, session } = open;
+    const { caller, target, session, environmentID } = open;
     const keys = [
       `group ${target.group.metadata.name}`,
       `environment ${keyOf(target.environment)}`,
@@ -83,6 +83,9 @@ export class OpenSessions {
     if (session.closed.aborted) remove();
     const current = this.#options.caches.environments.get(keyOf(target.environment));
     if (current) this.#keepAwake(current);
+    // What was checked before a pod was found may have ended since.
+    const ending = this.#endingOf(caller, environmentID, target);
+    if (ending) session.close(ending.code, ending.reason);
   }
 
   /** A session counts as a visit. The operator watches for visits only some minutes after the last one. */

@@ -22,8 +22,8 @@ let server: Server;
 let port: number;
 let listed: ShellApi['pods'];
 
-async function start(shell: Parameters<typeof startShellApi>[0] = {}): Promise<void> {
-  ({ api, server: pods, pods: listed, token } = await startShellApi(shell));
+async function start(...options: Parameters<typeof startShellApi>): Promise<void> {
+  ({ api, server: pods, pods: listed, token } = await startShellApi(...options));
   ({ server, port } = await startServer(api.app, api.webSockets, 0));
 }
 
@@ -290,6 +290,13 @@ describe('is closed', () => {
     await act();
     expect((await client.closed).code).toBe(code);
     await podClosed;
+  });
+
+  test('when the member has left the group while its pod was looked for', async () => {
+    await stop();
+    await start({}, () => api.cluster.change(GROUP, { name: 'acme' }, { spec: { members: [] } }));
+    expect((await new Client().closed).code).toBe(4401);
+    expect(pods.connections).toEqual([]);
   });
 
   test('when its API token is deleted', async () => {

@@ -17,10 +17,17 @@ export interface ShellApi {
   token: string;
 }
 
-export async function startShellApi(shell: Partial<AppOptions['config']['shell']> = {}): Promise<ShellApi> {
+/** @param onList called when the API looks for the pods of a service */
+export async function startShellApi(
+  shell: Partial<AppOptions['config']['shell']> = {},
+  onList: () => void = () => undefined,
+): Promise<ShellApi> {
   const server = await FakePodServer.start();
   const pods = [runningPod('web-1')];
-  const list = () => Promise.resolve({ items: pods, resourceVersion: '1' });
+  const list = () => {
+    onList();
+    return Promise.resolve({ items: pods, resourceVersion: '1' });
+  };
   const config = { shell: { isEnabled: true, allowsForks: false, idleMs: 60_000, ...shell } };
   const unused = [undefined, undefined, undefined] as const;
   const streams = new PodStreams(server.config, 'test');
