@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { CHANNEL, CONFIRM_AFTER, dataFrames, MAX_FRAME_BYTES, WINDOW } from './frames.ts';
 import { ReceiveWindow, SendWindow } from './windows.ts';
@@ -26,6 +27,17 @@ describe('the window of a sender', () => {
     expect(window.confirmed(CONFIRM_AFTER)).toBe(true);
     await open;
     expect(window.isOpen).toBe(true);
+  });
+
+  test('wakes all who wait, and leaves no listener behind', async () => {
+    const window = new SendWindow();
+    const { signal } = new AbortController();
+    for (let count = 0; count < 9; count++) window.sent(full);
+    const waiting = [window.whenOpen(signal), window.whenOpen(signal)];
+    expect(getEventListeners(signal, 'abort')).toHaveLength(2);
+    window.confirmed(CONFIRM_AFTER);
+    await Promise.all(waiting);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('counts short frames as more, because each needs memory', () => {

@@ -2,8 +2,8 @@ import { CONFIRM_AFTER, costOf, MAX_FRAME_BYTES, WINDOW } from './frames.ts';
 
 /** What this side has sent and the other side has not confirmed. */
 export class SendWindow {
+  readonly #waiting = new Set<() => void>();
   #unconfirmed = 0;
-  #onOpen: (() => void) | undefined;
 
   /** Whether another frame can be sent. */
   get isOpen(): boolean {
@@ -19,7 +19,7 @@ export class SendWindow {
     // Also false for NaN.
     if (!(cost >= CONFIRM_AFTER && cost <= this.#unconfirmed)) return false;
     this.#unconfirmed -= cost;
-    if (this.isOpen) this.#onOpen?.();
+    if (this.isOpen) for (const wake of this.#waiting) wake();
     return true;
   }
 
@@ -27,9 +27,13 @@ export class SendWindow {
   async whenOpen(signal: AbortSignal): Promise<void> {
     while (!this.isOpen && !signal.aborted) {
       const { promise, resolve } = Promise.withResolvers<undefined>();
-      this.#onOpen = () => resolve(undefined);
-      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+      const wake = () => resolve(undefined);
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
       await promise;
+      this.#waiting.delete(wake);
+      // A connection waits thousands of times: what stayed would take memory, and Node would warn the user.
+      signal.removeEventListener('abort', wake);
     }
   }
 }
