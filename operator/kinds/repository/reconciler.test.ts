@@ -261,7 +261,7 @@ describe('a sync', () => {
     expect(world.condition('Synced')).toEqual([
       'False',
       'HostUnreachable',
-      'the open pull requests could not be read, so their environments stay as they are; branches and tags are ' +
+      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are ' +
         'synchronized: the list has more than 200 pages. Coppice retries this',
     ]);
   });
@@ -459,7 +459,7 @@ describe('pull requests of a host without a list', () => {
     await world.reconcile();
     expect(world.names()).toEqual([]);
     expect(noted()).toEqual(['coppice.dev/request-sync', member, stranger]);
-    expect(world.condition('Synced')?.slice(0, 2)).toEqual(['False', 'HostUnreachable']);
+    expect(world.condition('Synced')).toEqual(['False', 'HostUnreachable', expect.stringContaining('the authors of')]);
 
     world.authors = new Map([
       [7, { isMember: true }],
@@ -470,6 +470,22 @@ describe('pull requests of a host without a list', () => {
     await world.reconcile();
     expect(world.names()).toEqual([expect.stringMatching(/^shop-pr-7-/)]);
     expect(noted()).toEqual(['coppice.dev/request-sync']);
+  });
+
+  test('are removed when they are closed, also while the host does not answer who opened others', async () => {
+    const [closed, opened] = ['coppice.dev/pull-request-7', 'coppice.dev/pull-request-8'];
+    world.annotate({ ...ask('one'), [closed]: '2026-01-01T00:00:00Z/x/open' });
+    await world.reconcile();
+    await world.reconcile();
+    expect(world.names()).toContainEqual(expect.stringMatching(/^shop-pr-7-/));
+    const rules = [{ pullRequests: { author: 'member' as const }, environment: 'empty' as const }];
+    world.change({ generation: 2 }, { sync: { newestTags: 10, rules } });
+    world.authors = new SourceUnreachableError('the Git host did not respond in time');
+    const [gone, open] = ['2026-01-01T00:00:00Z/y/closed', '2026-01-01T00:00:00Z/y/open'];
+    world.annotate({ ...ask('two'), [closed]: gone, [opened]: open });
+    await world.reconcile();
+    expect(world.names()).not.toContainEqual(expect.stringMatching(/^shop-pr-[78]-/));
+    expect(noted()).toEqual(['coppice.dev/request-sync', opened]);
   });
 
   test('keep the annotation of an event that arrives during a sync', async () => {

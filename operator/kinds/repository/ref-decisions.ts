@@ -33,7 +33,7 @@ export const NO_RULES: RefDecisions = { of: () => byDefault, report: {} };
 /** Returns the refs that can get an environment, with what the host reports about them. */
 export function listedRefs(listing: RefListing, events: readonly PullRequestEvent[]): RefFacts[] {
   const opened = new Map(
-    events
+    (listing.pullRequestsError ? [] : events)
       .filter(({ isOpen }) => isOpen)
       .map(({ number, facts }) => [number, { ...facts, author: listing.authors?.get(number) }]),
   );

@@ -105,12 +105,12 @@ describe('the authors of pull requests that the host does not list', () => {
     expect(asked.filter((line) => line.startsWith('authors of'))).toEqual([]);
   });
 
-  test('that cannot be read now leave pull requests as they are, and branches and tags synchronized', async () => {
+  test('that cannot be read now affect nothing else', async () => {
     const silent = new SourceUnreachableError('the Git host did not respond in time');
     const { listing } = await read(undefined, [environment(7)], undefined, rules, events, () => Promise.reject(silent));
-    expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
-    expect(listing).not.toHaveProperty('missingPullRequests');
-    expect(listing.pullRequestsError).toMatchObject({ cause: silent });
+    expect(listing).toMatchObject({ branches: new Map([['main', one]]), missingPullRequests: new Set([7]) });
+    const message = expect.stringContaining('the authors of new pull requests could not be read');
+    expect(listing.pullRequestsError).toMatchObject({ message, cause: silent });
   });
 });
 
@@ -179,7 +179,7 @@ describe('a list of pull requests that cannot be read', () => {
     expect(listing).toMatchObject({ branches: new Map([['main', one]]), openPullRequests: undefined });
     expect(listing.pullRequestsError).toBeInstanceOf(error.constructor);
     const message =
-      'the open pull requests could not be read, so their environments stay as they are; branches and tags are synchronized';
+      'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
     expect(listing.pullRequestsError).toMatchObject({ ...rest, message, cause: error });
   });
 

@@ -13,7 +13,10 @@ export interface RefListing extends RemoteRefs {
   openPullRequests: ReadonlySet<number> | undefined;
   /** What the list reports about them, by number. */
   pullRequestFacts?: ReadonlyMap<number, PullRequestFacts>;
-  /** Why the host's list of pull requests could not be read; environments of pull requests are then not changed. */
+  /**
+   * Why the host's list of pull requests could not be read, and environments of pull requests are not changed; or why the
+   * authors of those that webhooks reported could not be read, and these get no environment yet.
+   */
   pullRequestsError?: SourceUnreachableError | undefined;
   /** If the host does not list pull requests: whom it knows the authors of those as that webhooks reported, by number. */
   authors?: ReadonlyMap<number, AuthorFacts>;
@@ -25,11 +28,18 @@ export interface RefListing extends RemoteRefs {
 
 type RefSource = Pick<Source, 'listRefs' | 'commitsOf'>;
 
+// The cause, which is appended where the message is shown, says why and what to do.
+const unlistedMessage =
+  'the open pull requests could not be listed, so their environments stay as they are; branches and tags are synchronized';
+const unknownAuthorsMessage =
+  'the authors of new pull requests could not be read, so these get no environment yet; everything else is synchronized';
+
 /**
  * Lists all refs, and the commits of pull requests whose environments have contents; if the host does not list pull
  * requests, checks the refs of those with environments, and reads the authors of those that webhooks reported if rules
- * need them. Returns everything or throws, except that a failure to list pull requests, or to read their authors, does
- * not affect branches and tags. Throws what Source.listRefs throws, and SourceRefusedError of GitHost.openPullRequests.
+ * need them. Returns everything or throws, except that a failure to list pull requests does not affect branches and tags,
+ * and one to read their authors only those that webhooks reported as open. Throws what Source.listRefs throws, and
+ * SourceRefusedError of GitHost.openPullRequests.
  */
 export async function readListing(
   source: RefSource,
@@ -41,7 +51,7 @@ export async function readListing(
   const authors = rules.some(({ pullRequests }) => pullRequests?.author !== undefined);
   const [refs, open] = await Promise.all([
     source.listRefs(host.access),
-    orUnreachable(() => host.openPullRequests({ authors })),
+    orUnreachable(() => host.openPullRequests({ authors }), unlistedMessage),
   ]);
   const unlisted = { ...refs, openPullRequests: undefined };
   if (open instanceof SourceUnreachableError) {
@@ -49,11 +59,13 @@ export async function readListing(
   }
   if (!open) {
     const opened = authors ? events.filter(({ isOpen }) => isOpen).map(({ number }) => number) : [];
-    const found = opened.length > 0 ? await orUnreachable(async () => host.authorsOf?.(opened)) : undefined;
-    if (found instanceof SourceUnreachableError) {
-      return { ...unlisted, pullRequestsError: found, pullRequestCommits: new Map() };
-    }
-    return { ...unlisted, ...(found && { authors: found }), ...(await readHeads(source, host, environments)) };
+    const readAuthors = async () => host.authorsOf?.(opened);
+    const found = opened.length > 0 ? await orUnreachable(readAuthors, unknownAuthorsMessage) : undefined;
+    return {
+      ...unlisted,
+      ...(found instanceof SourceUnreachableError ? { pullRequestsError: found } : found && { authors: found }),
+      ...(await readHeads(source, host, environments)),
+    };
   }
   const wanted = numbersOf(environments.filter(({ status }) => status?.activation?.active === true));
   const pullRequests = open.filter(({ number }) => wanted.has(number));
@@ -84,15 +96,12 @@ async function readHeads(
   return { pullRequestCommits: commits, missingPullRequests: missing };
 }
 
-/** Returns the error if the host cannot be reached for a request about pull requests. */
-async function orUnreachable<T>(request: () => Promise<T>): Promise<T | SourceUnreachableError> {
+/** Returns an error with this message if the host cannot be reached for a request about pull requests. */
+async function orUnreachable<T>(request: () => Promise<T>, message: string): Promise<T | SourceUnreachableError> {
   try {
     return await request();
   } catch (cause) {
     if (!(cause instanceof SourceUnreachableError)) throw cause;
-    // The cause, which is appended where the message is shown, says why and what to do.
-    const message =
-      'the open pull requests could not be read, so their environments stay as they are; branches and tags are synchronized';
     if (cause instanceof HostBusyError) return new HostBusyError(message, cause.retryAfterMs, { cause });
     return new SourceUnreachableError(message, { cause });
   }

@@ -108,8 +108,9 @@ export class RepositorySync {
     this.#awaited.delete(repository.metadata.uid ?? '');
     try {
       const { plan, decisionMs, pullRequestsError } = await this.#plan(repository, host, events);
-      // Events that were not decided on stay recorded.
-      const isDone = await this.#carryOut(repository, plan, pullRequestsError ? [] : events, signal);
+      // Pull requests that were not decided on stay recorded.
+      const decided = pullRequestsError ? events.filter(({ isOpen }) => !isOpen) : events;
+      const isDone = await this.#carryOut(repository, plan, decided, signal);
       if (pullRequestsError && (isDone || pullRequestsError instanceof HostBusyError)) throw pullRequestsError;
       const gapMs = Math.max(this.#options.source.listingWaitMs(host.access), decisionMs / decisionShare);
       this.#schedule.succeeded(this.#polled(repository), request, isDone ? undefined : 0, gapMs);
@@ -152,15 +153,14 @@ export class RepositorySync {
   #plan(
     repository: Repository,
     host: GitHost,
-    noted: readonly PullRequestEvent[],
+    events: readonly PullRequestEvent[],
   ): Promise<{ plan: SyncPlan; decisionMs: number; pullRequestsError: SourceUnreachableError | undefined }> {
     const { source, environments: cache, allowance, maxForkEnvironments, snapshots } = this.#options;
     const { metadata, spec } = repository;
     const { namespace = '', name } = metadata;
     return this.#slots.run(this.#options.flows.ofHost(repository), async () => {
       const environments = cache.byIndex('repository', objectKey(namespace, name));
-      const listing = await readListing(source, host, environments, spec.sync?.rules, noted);
-      const events = listing.pullRequestsError ? [] : noted;
+      const listing = await readListing(source, host, environments, spec.sync?.rules, events);
       // Checked after listing, so that the list is known to come from the same repository.
       await sameHostRepository(repository.status, host);
       const isTaken = (wanted: string) => {
