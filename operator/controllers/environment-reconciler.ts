@@ -113,6 +113,7 @@ export function createEnvironmentReconciler(
     isolation: isolationSettings(context),
     onRestored: recordRestored(context.events),
     pullSecret: pullSecrets(context),
+    hashKey,
     membersAccess: membersAccess(context),
     apiAccess: apiAccess(context),
   });

@@ -75,6 +75,7 @@ async function startOperator(): Promise<typeof operator> {
       Promise.resolve({
         secret: { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'registry', labels } },
       }),
+    hashKey: () => Promise.resolve(Buffer.from('key')),
   });
   return { contents, stop: async () => void (await Promise.all(watched.map((one) => one.stop()))) };
 }

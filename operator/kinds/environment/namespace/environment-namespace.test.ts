@@ -9,7 +9,7 @@ import {
 } from '../../../../kubernetes/resource-type.ts';
 import { IsolationStates } from '../../../services/isolation/isolation-states.ts';
 import { reduced, type ObjectState } from '../../../services/isolation/object-state.ts';
-import { EnvironmentNamespace } from './environment-namespace.ts';
+import { EnvironmentNamespace, PULL_SECRET_ANNOTATION } from './environment-namespace.ts';
 import type { PhaseResult } from '../scope/phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import { environmentNamespaceObject } from '../../../services/isolation/isolation-objects.ts';
@@ -36,6 +36,8 @@ let isWatched: boolean;
 let registry: string;
 /** The RoleBindings that were applied, by name. */
 let appliedBindings: Map<string, RoleBinding>;
+/** The key of hashes over secret values. */
+let key: string;
 /** When to replace the pull Secret's credentials. */
 let renewAt: Date | undefined;
 /** From now on every apply fails. */
@@ -56,6 +58,7 @@ beforeEach(() => {
   there = undefined;
   isWatched = true;
   registry = 'registry';
+  key = 'key';
   appliedBindings = new Map();
   renewAt = undefined;
   isCutOff = false;
@@ -121,7 +124,8 @@ function contents(): EnvironmentNamespace {
   const membersAccess = () => members && { role: 'environment-member', members, serviceAccount };
   const apiAccess = ({ isTrusted }: Pick<EnvironmentScope, 'isTrusted'>) =>
     hasShells ? { role: 'environment-api', ...(isTrusted && { serviceAccount }) } : undefined;
-  const settings = { isolation: isolationSettings, pullSecret, membersAccess, apiAccess, onRestored };
+  const hashKey = () => Promise.resolve(Buffer.from(key));
+  const settings = { isolation: isolationSettings, pullSecret, hashKey, membersAccess, apiAccess, onRestored };
   return new EnvironmentNamespace(client as never, applier as never, namespaces as never, isolation(), settings);
 }
 
@@ -293,6 +297,18 @@ describe('the isolation policies of a namespace', () => {
     expect(restored).toEqual([]);
     await reconcile();
     expect(writes).toEqual([]);
+  });
+
+  test('are beside a hash of the pull Secret that nobody without the key can compute', async () => {
+    const markWith = async (of: string) => {
+      key = of;
+      await reconcile();
+      return there?.metadata.annotations?.[PULL_SECRET_ANNOTATION];
+    };
+    const first = await markWith('key');
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(await markWith('key')).toBe(first);
+    expect(await markWith('another key')).not.toBe(first);
   });
 
   test('do not keep the pull Secret from being renewed while they are restored later', async () => {

@@ -7,6 +7,7 @@ import { Namespace, ResourceQuota, Secret, type ResourceType } from '../../../..
 import { isInvalid } from '../../../../kubernetes/api-error.ts';
 import { createOrGet } from '../../../shared/create-or-get.ts';
 import { Waiting } from '../../../shared/errors.ts';
+import { keyedHash } from '../../../shared/hash-key.ts';
 import { kindOf, type IsolationStates } from '../../../services/isolation/isolation-states.ts';
 import { lostLabels } from '../../../services/isolation/lost-labels.ts';
 import { ISOLATION_TYPES } from '../../../services/isolation/object-state.ts';
@@ -36,7 +37,7 @@ export const ISOLATION_ANNOTATION = 'coppice.dev/isolation';
 
 /**
  * Annotation of the namespace: a hash of the applied pull Secret, which is renewed apart from the policies. The hash
- * covers credentials, so it is stored where no member of a group can read it.
+ * covers credentials, and more people read namespaces than Secrets: it has a key, so that nobody can test guesses.
  */
 export const PULL_SECRET_ANNOTATION = 'coppice.dev/pull-secret';
 
@@ -63,6 +64,8 @@ export interface EnvironmentNamespaceSettings {
   pullSecret: (
     scope: Pick<EnvironmentScope, 'uid' | 'repository' | 'namespace' | 'labels' | 'isTrusted' | 'status'>,
   ) => Promise<{ secret: Secret; renewAt?: Date | undefined }>;
+  /** Returns the key of hashes over secret values. */
+  hashKey: () => Promise<Uint8Array>;
 }
 
 interface WantedPullSecret {
@@ -199,7 +202,7 @@ export class EnvironmentNamespace {
   async #wantedPullSecret(scope: EnvironmentScope, { metadata }: Namespace): Promise<WantedPullSecret> {
     const former = metadata.annotations?.[PULL_SECRET_ANNOTATION];
     const { secret, renewAt } = await this.#settings.pullSecret(scope);
-    const hash = hashOf(secret);
+    const hash = keyedHash(await this.#settings.hashKey(), secret);
     if (former !== undefined && scope.isAsleep) return { secret, hash, isDue: false };
     const requeueAfterMs = renewAt && Math.max(1, renewAt.getTime() - scope.now.getTime());
     return { secret, hash, isDue: former !== hash, requeueAfterMs };

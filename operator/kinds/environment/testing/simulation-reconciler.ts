@@ -93,6 +93,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
       apiAccess: () => undefined,
       onRestored: () => undefined,
       pullSecret: () => Promise.resolve({ secret: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'pull' } } }),
+      hashKey: () => Promise.resolve(Buffer.from('key')),
     },
   );
   const removal = new Removal(client, environments);
