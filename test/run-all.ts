@@ -82,24 +82,23 @@ async function withoutCluster(): Promise<Outcome[]> {
 
 /** Runs tests that start the servers that they need. */
 async function withOwnServers(): Promise<Outcome[]> {
-  return [
-    await jest(['redis'], 1),
-    await jest(['ssh'], 1),
-    await jest(['registry'], 1),
-    ...(isFull
-      ? [
-          await jest(['chromium'], 1),
-          await jest(['nginx'], 1),
-          await jest(['git-hosts'], 1),
-          await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
-          await check('the vulnerability scan, of a simulated database', 'node', 'test/supply-chain/try-scan.ts'),
-        ]
-      : []),
-  ];
+  return [await jest(['redis'], 1), await jest(['ssh'], 1), await jest(['registry'], 1)];
 }
 
 async function withApiServer(): Promise<Outcome[]> {
-  return [await jest(['api-server', 'chart', ...(isFull ? ['api-server-long'] : [])], 2)];
+  return [await jest(['api-server', 'chart'], 2)];
+}
+
+/** Runs long tests that start the servers that they need. */
+async function longWithOwnServers(): Promise<Outcome[]> {
+  return [
+    await jest(['chromium'], 1),
+    await jest(['nginx'], 1),
+    await jest(['git-hosts'], 1),
+    await jest(['api-server-long'], 1),
+    await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
+    await check('the vulnerability scan, of a simulated database', 'node', 'test/supply-chain/try-scan.ts'),
+  ];
 }
 
 async function cluster(): Promise<Outcome[]> {
@@ -119,20 +118,23 @@ async function endToEndTests(): Promise<Outcome[]> {
     await jest(['end-to-end', ...(isFull ? ['end-to-end-long'] : [])], 5),
     // It kills the operator, whose deadlines the other tests count on.
     await jest(['end-to-end-disruptive'], 1),
-    // Run one at a time: they cause too much load for others, or end a replica that others use.
-    ...(isFull
-      ? [
-          await jest(['end-to-end-alone'], 1),
-          await check('a release, twice, verified and installed', 'node', 'test/release/try.ts'),
-          await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
-          await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
-          await check('a cluster with IPv4 and IPv6', 'node', 'test/ip-families/main.ts', 'dual'),
-          await check('a cluster with IPv6 only', 'node', 'test/ip-families/main.ts', 'ipv6'),
-          await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
-          await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
-        ]
-      : []),
+    // They mostly wait, so that other long tests have a core.
+    ...(isFull ? (await Promise.all([oneAtATime(), longWithOwnServers()])).flat() : []),
     await check('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+  ];
+}
+
+/** Runs what causes too much load for other end-to-end tests, or ends a replica that they use. */
+async function oneAtATime(): Promise<Outcome[]> {
+  return [
+    await jest(['end-to-end-alone'], 1),
+    await check('a release, twice, verified and installed', 'node', 'test/release/try.ts'),
+    await check('npm run up where images are pulled', 'node', 'test/pulled-images/main.ts'),
+    await check('a cluster of three nodes', 'node', 'test/nodes/main.ts'),
+    await check('a cluster with IPv4 and IPv6', 'node', 'test/ip-families/main.ts', 'dual'),
+    await check('a cluster with IPv6 only', 'node', 'test/ip-families/main.ts', 'ipv6'),
+    await check('the OpenAPI document, by Schemathesis', 'node', 'test/contract/schemathesis.ts'),
+    await check('two replicas of the API', 'node', 'test/contract/replicas.ts'),
   ];
 }
 
