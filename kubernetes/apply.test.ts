@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Applier } from './apply.ts';
-import type { ApplyOptions } from './client-options.ts';
+import { ApiError } from './api-error.ts';
+import { Applier, type Known } from './apply.ts';
+import type { ApplyOptions, WriteOptions } from './client-options.ts';
 import { ConfigMap, type KubernetesObject, type ResourceType } from './resource-type.ts';
 
 const hashAnnotation = 'example.org/applied';
@@ -8,11 +9,29 @@ const hashAnnotation = 'example.org/applied';
 /** An API server that stores one object, and the value `1000m` as `1`. */
 class FakeServer {
   requests: ApplyOptions[] = [];
+  /** The methods of requests that are not an apply, with their field managers. */
+  writes: string[] = [];
   live: ConfigMap | undefined;
   #version = 0;
 
   apply<T extends KubernetesObject>(_type: ResourceType<T>, object: T, options: ApplyOptions): Promise<T> {
     this.requests.push(options);
+    return this.#store(object);
+  }
+
+  create<T extends KubernetesObject>(_type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T> {
+    this.writes.push(`POST by ${options?.fieldManager ?? 'nobody'}`);
+    if (this.live) return Promise.reject(new ApiError('POST', 409, 'AlreadyExists', 'it is there'));
+    return this.#store(object);
+  }
+
+  replace<T extends KubernetesObject>(_type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T> {
+    this.writes.push(`PUT by ${options?.fieldManager ?? 'nobody'}`);
+    if (!this.live) return Promise.reject(new ApiError('PUT', 404, 'NotFound', 'it is gone'));
+    return this.#store(object);
+  }
+
+  #store<T extends KubernetesObject>(object: T): Promise<T> {
     const text = JSON.stringify({ ...object, metadata: { ...object.metadata, uid: 'u1' } }).replaceAll('1000m', '1');
     const next = JSON.parse(text) as ConfigMap;
     const before = { ...this.live, metadata: { ...this.live?.metadata, resourceVersion: undefined } };
@@ -107,11 +126,55 @@ describe('Applier', () => {
 
   test('passes on the error of the client', async () => {
     const failure = new Error('refused');
+    const fail = () => Promise.reject(failure);
     const applier = new Applier({
-      client: { apply: () => Promise.reject(failure) },
+      client: { apply: fail, create: fail, replace: fail },
       fieldManager: 'me',
       hashAnnotation,
     });
     await expect(applier.apply(ConfigMap, configMap({}), undefined)).rejects.toBe(failure);
+    await expect(applier.replace(ConfigMap, configMap({}), { isNew: true })).rejects.toBe(failure);
+    await expect(applier.replace(ConfigMap, configMap({}), { isNew: false })).rejects.toBe(failure);
+  });
+
+  describe('replacing', () => {
+    const replacing = () => {
+      const { server } = setUp();
+      const applier = new Applier({ client: server, fieldManager: 'me', hashAnnotation });
+      const replace = (data: Record<string, string>, known: Known<ConfigMap>) =>
+        applier.replace(ConfigMap, configMap(data), known);
+      return { server, replace };
+    };
+
+    test('creates an object that does not exist, with the hash, and makes no request if nothing changes', async () => {
+      const { server, replace } = replacing();
+      const { object, written } = await replace({ a: '1' }, { live: undefined });
+      expect(written).toBe(true);
+      expect(object.metadata.annotations?.[hashAnnotation]).toMatch(/^[0-9a-f]{32}$/);
+      expect(await replace({ a: '1' }, { live: server.live })).toEqual({ object, written: false });
+      expect(server.writes).toEqual(['POST by me']);
+    });
+
+    test('removes a field that is no longer named', async () => {
+      const { server, replace } = replacing();
+      await replace({ a: '1', b: '2' }, { live: undefined });
+      expect((await replace({ a: '1' }, { live: server.live })).written).toBe(true);
+      expect(server.live?.data).toEqual({ a: '1' });
+      expect(server.writes).toEqual(['POST by me', 'PUT by me']);
+    });
+
+    test.each<[string, boolean, boolean, string[]]>([
+      ['exists as expected', true, false, ['PUT by me']],
+      ['is missing as expected', false, true, ['POST by me']],
+      ['exists already', true, true, ['POST by me', 'PUT by me']],
+      ['was deleted meanwhile', false, false, ['PUT by me', 'POST by me']],
+    ])('brings about an object that %s', async (_what, exists, isNew, requests) => {
+      const { server, replace } = replacing();
+      if (exists) await replace({ a: '1', b: 'of others' }, { isNew: true });
+      server.writes = [];
+      const { object } = await replace({ a: '2' }, { isNew });
+      expect(object.data).toEqual({ a: '2' });
+      expect(server.writes).toEqual(requests);
+    });
   });
 });

@@ -42,6 +42,11 @@ export interface WatchEvent<T> {
   object: T;
 }
 
+export interface WriteOptions extends RequestOptions {
+  /** Who owns the written fields; by default the first part of the user agent. */
+  fieldManager?: string | undefined;
+}
+
 export interface ApplyOptions extends RequestOptions {
   fieldManager: string;
   /** Takes over fields of other managers instead of failing with a Conflict. */

@@ -16,6 +16,7 @@ import type {
   RequestOptions,
   WatchEvent,
   WatchOptions,
+  WriteOptions,
 } from './client-options.ts';
 
 const watchGraceMs = 30_000;
@@ -77,10 +78,30 @@ export class ClusterClient {
     return { items, resourceVersion, continue: next === '' ? undefined : next };
   }
 
-  async create<T extends KubernetesObject>(type: ResourceType<T>, object: T, options?: RequestOptions): Promise<T> {
+  async create<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    object: T,
+    { fieldManager, ...options }: WriteOptions = {},
+  ): Promise<T> {
     const { namespace } = object.metadata;
-    const create = () => this.#request('POST', type, { namespace }, options, { body: object });
-    return (await throughConflicts(create, options?.signal)) as T;
+    const create = () => this.#request('POST', type, { namespace }, options, { query: { fieldManager }, body: object });
+    return (await throughConflicts(create, options.signal)) as T;
+  }
+
+  /**
+   * Replaces an object as a whole, except for its status: fields that the given object does not name are removed or get
+   * their defaults, whoever set them. Without a resource version only for built-in kinds, of which the last write wins.
+   * Throws NotFound if the object does not exist.
+   */
+  async replace<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    object: T,
+    { fieldManager, ...options }: WriteOptions = {},
+  ): Promise<T> {
+    const { namespace, name } = object.metadata;
+    const replace = () =>
+      this.#request('PUT', type, { namespace, name }, options, { query: { fieldManager }, body: object });
+    return (await throughConflicts(replace, options.signal)) as T;
   }
 
   /**

@@ -15,7 +15,8 @@ import {
   type KubernetesObject,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import { createNamespace, deleteNamespace, testClient } from './api-server.ts';
+import { reduced } from '../../operator/services/isolation/object-state.ts';
+import { createNamespace, deleteNamespace, randomName, testClient } from './api-server.ts';
 
 let client: ClusterClient;
 let namespace: string;
@@ -95,6 +96,61 @@ test('writes nothing when it applies again: no request, and no new version after
     }
   }
   expect(requests.writes).toBe(0);
+});
+
+/** Returns what changes with each write, except for those of Kubernetes to the status of a quota. */
+function versionOf(object: KubernetesObject): string | undefined {
+  return object.kind === ResourceQuota.kind ? reduced('ResourceQuota', object).state : object.metadata.resourceVersion;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Kinds of objects that the operator replaces. */
+const replaced = ['Secret', 'ResourceQuota', 'LimitRange', 'NetworkPolicy', 'RoleBinding'];
+
+test('gives an object that it replaces no new version if nothing changes', async () => {
+  const applier = new Applier({ client, ...options });
+  const whole = objects().filter(([type]) => replaced.includes(type.kind));
+  expect(whole).toHaveLength(replaced.length);
+  // An empty list, which the API server does not store, makes each replacement of a NetworkPolicy a new generation.
+  for (const [, object] of whole) if ('spec' in object && isRecord(object.spec)) delete object.spec['ingress'];
+  for (const [type, object] of whole) {
+    const name = randomName('whole');
+    const named = { ...object, metadata: { ...object.metadata, name } };
+    const { object: created } = await applier.replace(type, named, { isNew: true });
+    expect(created.metadata.managedFields).toMatchObject([{ manager: options.fieldManager, operation: 'Update' }]);
+    // Wrong about whether it exists.
+    const { object: again } = await applier.replace(type, named, { isNew: true });
+    const { object: third } = await applier.replace(type, named, { isNew: false });
+    expect([again, third].map(versionOf)).toEqual([versionOf(created), versionOf(created)]);
+    // One that an older Coppice applied can be written once more.
+    const older = { ...object, metadata: { ...object.metadata, name: randomName('applied') } };
+    await applier.apply(type, older, undefined);
+    const { object: first } = await applier.replace(type, older, { isNew: false });
+    const { object: second } = await applier.replace(type, older, { isNew: false });
+    expect([type.kind, versionOf(second)]).toEqual([type.kind, versionOf(first)]);
+  }
+});
+
+test('removes by replacement what the object no longer names, and what others have added', async () => {
+  const applier = new Applier({ client, ...options });
+  const name = randomName('quota');
+  const quota = (hard: object) => desired(ResourceQuota, name, { spec: { hard } })[1];
+  await applier.replace(ResourceQuota, quota({ pods: '5', services: '5' }), { isNew: false });
+  const drifted = await client.patch(ResourceQuota, { namespace, name }, { spec: { hard: { secrets: '5' } } });
+  const { object, written } = await applier.replace(ResourceQuota, quota({ pods: '5' }), { live: drifted });
+  expect([object.spec?.hard, written]).toEqual([{ pods: '5' }, true]);
+});
+
+test('does not remove by an apply what a replacement has set, so the two are never mixed', async () => {
+  const applier = new Applier({ client, ...options });
+  const name = randomName('mixed');
+  const quota = (hard: object) => desired(ResourceQuota, name, { spec: { hard } })[1];
+  await applier.replace(ResourceQuota, quota({ pods: '5', services: '5' }), { isNew: true });
+  const { object } = await applier.apply(ResourceQuota, quota({ pods: '5' }), undefined);
+  expect(object.spec?.hard).toEqual({ pods: '5', services: '5' });
 });
 
 test('removes a field that is no longer named, and restores one that somebody changed', async () => {

@@ -130,8 +130,14 @@ interface Change {
 }
 
 const changes: [string, Change][] = [
-  ['a policy lets all in', { type: NetworkPolicy, at: policy, body: { spec: { ingress: [{}] } } }],
-  ['the quota is raised', { type: ResourceQuota, at: limits, body: { spec: { hard: { pods: '500' } } } }],
+  [
+    'a policy lets all in, and gets a label',
+    { type: NetworkPolicy, at: policy, body: { metadata: { labels: { a: 'b' } }, spec: { ingress: [{}] } } },
+  ],
+  [
+    'the quota is raised, and gets a part',
+    { type: ResourceQuota, at: limits, body: { spec: { hard: { pods: '500', services: '9' } } } },
+  ],
   ['the quota loses a part', { type: ResourceQuota, at: limits, body: { spec: { hard: { pods: null } } } }],
   ['the limits are emptied', { type: LimitRange, at: limits, body: { spec: { limits: [] } } }],
   ['the members are others', { type: RoleBinding, at: binding, body: { subjects: [] } }],

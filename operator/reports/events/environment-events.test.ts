@@ -113,10 +113,7 @@ describe('emits an Event for a change', () => {
           message: 'all 2 services are running',
         },
       },
-      [
-        'ImagesReady: build 2: all images are in the registry; the services are being rolled out',
-        'BuildSucceeded: build 2: all 2 services are running, after 12 s (commit 0123456789ab)',
-      ],
+      ['BuildSucceeded: build 2: all 2 services are running, after 12 s (commit 0123456789ab)'],
     ],
     [
       'it becomes ready',

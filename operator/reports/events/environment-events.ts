@@ -117,7 +117,9 @@ function buildEvents(before: EnvironmentStatus, after: EnvironmentStatus, { spec
       events.push(normal('WaitingForImages', `build ${build.number}: ${build.message}`));
   }
   const wasRolledOut = !isNew && before.build?.rolloutStartedAt !== undefined;
-  if (build?.rolloutStartedAt !== undefined && !wasRolledOut && (build.result === 'running' || hasEnded))
+  // A success in the same moment says that there are images.
+  const isNews = build?.result === 'running' || (hasEnded && build.result !== 'succeeded');
+  if (build?.rolloutStartedAt !== undefined && !wasRolledOut && isNews)
     events.push(
       normal('ImagesReady', `build ${build.number}: all images are in the registry; the services are being rolled out`),
     );

@@ -35,7 +35,7 @@ const servicePods = {
     { key: LABELS.offline, operator: 'DoesNotExist' },
   ],
 };
-// Applied as an empty list: server-side apply would keep rules of others in an omitted field.
+// The same as an omitted field, but an older Coppice named it, and another hash would replace all existing policies.
 const nothing: [] = [];
 
 /** Returns the network policies that isolate an environment, before those of its service file. */

@@ -14,12 +14,21 @@ export class WorkloadObjects<T extends KubernetesObject> {
   readonly #client: WorkloadClient;
   readonly #applier: Applier;
   readonly #type: ResourceType<T>;
+  readonly #isWhole: boolean;
   readonly cache: Informer<T>;
 
-  constructor(client: WorkloadClient, applier: Applier, type: ResourceType<T>, cache: Informer<T>) {
+  /** `isWhole`: nobody else owns a field of these objects, so they are replaced instead of applied, which costs less. */
+  constructor(
+    client: WorkloadClient,
+    applier: Applier,
+    type: ResourceType<T>,
+    cache: Informer<T>,
+    { isWhole = false } = {},
+  ) {
     this.#client = client;
     this.#applier = applier;
     this.#type = type;
+    this.#isWhole = isWhole;
     this.cache = cache;
   }
 
@@ -33,10 +42,13 @@ export class WorkloadObjects<T extends KubernetesObject> {
     return applied === hashOf(desired);
   }
 
-  /** Applies an object. Throws Stalled when a quota refuses it. */
+  /** Applies or replaces an object. Throws Stalled when a quota refuses it. */
   async apply(desired: T): Promise<T> {
     return this.#write(async () => {
-      const { object, written } = await this.#applier.apply(this.#type, desired, this.cache.get(keyOf(desired)));
+      const live = this.cache.get(keyOf(desired));
+      const { object, written } = this.#isWhole
+        ? await this.#applier.replace(this.#type, desired, { live })
+        : await this.#applier.apply(this.#type, desired, live);
       if (written) this.cache.observe(object);
       return object;
     });

@@ -33,6 +33,7 @@ class FakeCluster {
     list: async () => ({ items: this.events }),
     create: async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => this.#put('create', type, object),
     apply: async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => this.#put('apply', type, object),
+    replace: async <T extends KubernetesObject>(type: ResourceType<T>, object: T) => this.#put('replace', type, object),
     get: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName) => this.find(type, at.name)!,
     patch: async <T extends KubernetesObject>(type: ResourceType<T>, at: ObjectName, patch: object) => {
       const held = this.find(type, at.name)!;
@@ -386,6 +387,24 @@ test('sets up services without running them, and writes nothing a second time', 
   cluster.writes = [];
   await workloads.setUp(input);
   expect(cluster.writes).toEqual([]);
+});
+
+test('sets up two services with a request for each object, and replaces only policies that change', async () => {
+  const routes = [{ path: '/', service: 'web', port: 80 }];
+  const web = sampleService({ name: 'web', networks: ['default'] });
+  const other = sampleService({ name: 'other', networks: ['default'] });
+  await workloads.setUp(sampleContext({ services: [web, other], publicRoutes: routes }));
+  expect(cluster.writes.toSorted()).toEqual([
+    ...['apply Deployment/other', 'apply Deployment/web', 'apply Ingress/web'],
+    ...['apply Service/other', 'apply Service/web'],
+    ...['create NetworkPolicy/network-default', 'create NetworkPolicy/public-web'],
+  ]);
+  cluster.writes = [];
+  const moved = [...routes, { path: '/admin', service: 'web', port: 81 }];
+  await workloads.setUp(sampleContext({ services: [web, other], publicRoutes: moved }));
+  expect(cluster.writes.filter((write) => write.includes('NetworkPolicy'))).toEqual([
+    'replace NetworkPolicy/public-web',
+  ]);
 });
 
 test('reports why the Job controller creates no pod of a job', async () => {

@@ -74,7 +74,7 @@ export class WorkloadSet {
     this.#hosts = new PublicHosts(client, applier, caches);
     this.#wakers = new WakerFront(client, applier, caches);
     this.#jobs = new WorkloadObjects(client, applier, Job, caches.jobs);
-    this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies);
+    this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies, { isWhole: true });
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
     this.#pods = caches.pods;
     this.#runs = new JobRuns(client, this.#jobs, this.#claims, caches.pods);

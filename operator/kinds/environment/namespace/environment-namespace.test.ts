@@ -40,7 +40,7 @@ let appliedBindings: Map<string, RoleBinding>;
 let key: string;
 /** When to replace the pull Secret's credentials. */
 let renewAt: Date | undefined;
-/** From now on every apply fails. */
+/** From now on no isolation policy can be written. */
 let isCutOff: boolean;
 /** The members of the group; undefined if members cannot read. */
 let members: string[] | undefined;
@@ -98,12 +98,12 @@ function contents(): EnvironmentNamespace {
     },
   };
   const applier = {
-    apply: (_type: unknown, object: KubernetesObject) => {
+    replace: (_type: unknown, object: KubernetesObject, { isNew }: { isNew: boolean }) => {
       if (isCutOff) return Promise.reject(new Error('the operator died'));
       if (isBindingTaken && object.kind === 'RoleBinding') {
-        return Promise.reject(new ApiError('PATCH', 422, 'Invalid', 'roleRef: cannot change roleRef'));
+        return Promise.reject(new ApiError('PUT', 422, 'Invalid', 'roleRef: cannot change roleRef'));
       }
-      writes.push(`apply ${object.kind}`);
+      writes.push(`${isNew ? 'new' : 'replace'} ${object.kind}`);
       if (object.kind === 'RoleBinding') appliedBindings.set(object.metadata.name, object as RoleBinding);
       const metadata = { ...object.metadata, resourceVersion: String((revision += 1)), managedFields: [{ revision }] };
       return Promise.resolve({ object: { ...object, metadata } });
@@ -141,6 +141,9 @@ function isolation(): IsolationStates {
     RoleBinding: cache('RoleBinding'),
   });
 }
+
+/** Whether this writes an object into the namespace. */
+const isOfContents = (write: string) => /^(new|replace) /.test(write);
 
 const present = () => scopeOf({ ...structuredClone(environment), status: { namespaceUID: 'ns-1' } }, () => new Date());
 const scope = () => scopeOf(structuredClone(environment), () => new Date());
@@ -183,10 +186,9 @@ describe.each([
   test('of the environment is isolated, and deleted by its UID', async () => {
     there = { ...own(), metadata: { ...own().metadata, uid: 'ns-1' } };
     await contents().ensure(scope());
-    const applied = writes.filter((write) => write.startsWith('apply'));
-    expect(applied).toEqual([
-      ...['apply LimitRange', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply NetworkPolicy', 'apply Secret'],
-      'apply ResourceQuota',
+    expect(writes.filter(isOfContents)).toEqual([
+      ...['new LimitRange', 'new NetworkPolicy', 'new NetworkPolicy', 'new NetworkPolicy', 'new Secret'],
+      'new ResourceQuota',
     ]);
     expect(await contents().remove(present())).toBe(false);
     expect(writes.at(-1)).toBe('delete env-shop-main--acme ns-1');
@@ -217,8 +219,20 @@ test('creates a missing namespace with the UID in a label and an annotation', as
   });
 });
 
+test('isolates a new namespace with a request for each object, and one that records all of them', async () => {
+  members = ['ann@example.com'];
+  hasShells = true;
+  await contents().ensure(scope());
+  expect(writes).toEqual([
+    'create env-shop-main--acme',
+    ...['new LimitRange', 'new NetworkPolicy', 'new NetworkPolicy', 'new NetworkPolicy'],
+    ...['new RoleBinding', 'new RoleBinding', 'new Secret', 'new ResourceQuota'],
+    'patch env-shop-main--acme',
+  ]);
+});
+
 describe('the isolation policies of a namespace', () => {
-  const applied = () => writes.filter((write) => write.startsWith('apply')).length;
+  const applied = () => writes.filter(isOfContents).length;
   const reconcile = async () => {
     writes = [];
     await contents().ensure(scope());
@@ -258,7 +272,7 @@ describe('the isolation policies of a namespace', () => {
     await reconcile();
     change();
     await reconcile();
-    expect(writes.filter((write) => write.startsWith('apply'))).toHaveLength(6);
+    expect(writes.filter((write) => write.startsWith('replace'))).toHaveLength(6);
     expect(restored).toEqual(['quota, limits, network policies or RoleBinding']);
     await reconcile();
     expect(writes).toEqual([]);
@@ -293,7 +307,7 @@ describe('the isolation policies of a namespace', () => {
     await reconcile();
     registry = 'of-the-group';
     await reconcile();
-    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
+    expect(writes).toEqual(['replace Secret', 'patch env-shop-main--acme']);
     expect(restored).toEqual([]);
     await reconcile();
     expect(writes).toEqual([]);
@@ -321,7 +335,7 @@ describe('the isolation policies of a namespace', () => {
     registry = 'of-the-group';
     writes = [];
     await one.ensure(scope());
-    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
+    expect(writes).toEqual(['replace Secret', 'patch env-shop-main--acme']);
   });
 
   test('of a sleeping environment cost no write: its pull Secret is renewed when it wakes', async () => {
@@ -338,7 +352,7 @@ describe('the isolation policies of a namespace', () => {
     expect(writes).toEqual([]);
     await contents().renewPullSecret(sleepAt(false));
     await contents().renewPullSecret(sleepAt(false));
-    expect(writes).toEqual(['apply Secret', 'patch env-shop-main--acme']);
+    expect(writes).toEqual(['replace Secret', 'patch env-shop-main--acme']);
   });
 
   const stateAt = (key: string): ObjectState => {
@@ -350,7 +364,7 @@ describe('the isolation policies of a namespace', () => {
 
 describe('the members of the group', () => {
   const binding = 'RoleBinding env-shop-main--acme/members';
-  const bindings = () => writes.filter((write) => write === 'apply RoleBinding');
+  const bindings = () => writes.filter((write) => write.endsWith(' RoleBinding'));
   beforeEach(() => {
     members = ['ann@example.com'];
   });

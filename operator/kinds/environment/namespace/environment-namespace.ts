@@ -210,7 +210,7 @@ export class EnvironmentNamespace {
 
   async #applyPullSecret(scope: EnvironmentScope, { secret, hash, isDue }: WantedPullSecret): Promise<void> {
     if (!isDue) return;
-    await this.#applier.apply(Secret, secret, undefined);
+    await this.#applier.replace(Secret, secret, { isNew: false });
     await this.#annotate(scope, { [PULL_SECRET_ANNOTATION]: hash });
   }
 
@@ -233,11 +233,12 @@ export class EnvironmentNamespace {
     // The mark must not stay on a namespace whose policies are only partly applied.
     if (former !== undefined) await this.#annotate(scope, { [ISOLATION_ANNOTATION]: null });
     const applied = new Map<IsolationObject, string>();
-    const apply = async (object: IsolationObject) => void applied.set(object, await this.#apply(object));
+    const isNew = former === undefined;
+    const apply = async (object: IsolationObject) => void applied.set(object, await this.#apply(object, isNew));
     // The API server updates a quota's status for everything that it counts, so the counted objects are applied before it.
     const isQuota = ({ kind }: IsolationObject) => kind === ResourceQuota.kind;
     const counted = isolation.filter((object) => !isQuota(object)).map(apply);
-    await Promise.all([...counted, this.#applier.apply(Secret, pull.secret, undefined)]);
+    await Promise.all([...counted, this.#applier.replace(Secret, pull.secret, { isNew })]);
     await Promise.all(isolation.filter(isQuota).map(apply));
     const mark = markOf(
       wanted,
@@ -265,12 +266,12 @@ export class EnvironmentNamespace {
     return waitMs;
   }
 
-  /** Applies the object and returns its state. */
-  async #apply(object: IsolationObject): Promise<string> {
+  /** Makes the object exactly as it is wanted, without what others added, and returns its state. */
+  async #apply(object: IsolationObject, isNew: boolean): Promise<string> {
     const kind = kindOf(object);
     const type: ResourceType<IsolationObject> = ISOLATION_TYPES[kind];
     try {
-      return this.#isolation.applied(kind, (await this.#applier.apply(type, object, undefined)).object);
+      return this.#isolation.applied(kind, (await this.#applier.replace(type, object, { isNew })).object);
     } catch (error) {
       // The role of a RoleBinding cannot be changed, so one with another role is somebody else's.
       if (kind !== 'RoleBinding' || !isInvalid(error)) throw error;

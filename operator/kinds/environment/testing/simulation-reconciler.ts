@@ -76,7 +76,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   };
   const contents = new EnvironmentNamespace(
     client,
-    { apply: applying } as never,
+    { replace: applying } as never,
     simulation.namespaces.cache as never,
     isolation,
     {

@@ -72,11 +72,11 @@ export class Simulation implements SimulatedWorld {
     return this.environments.read({ name, namespace });
   }
 
-  spawn(name: string, spec: Partial<EnvironmentSpec> = {}): void {
+  spawn(name: string, spec: Partial<EnvironmentSpec> = {}, finalizers = [FINALIZER]): void {
     this.environments.create({
       apiVersion: 'coppice.dev/v1alpha1',
       kind: 'Environment',
-      metadata: { name, namespace, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers: [FINALIZER] },
+      metadata: { name, namespace, labels: { [LABELS.managedBy]: MANAGED_BY }, finalizers },
       spec: { repository, gitRef: MAIN, active: true, buildOnCreate: true, ...spec },
     });
   }
