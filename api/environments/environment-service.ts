@@ -2,7 +2,7 @@ import { inheritedAccess } from '../../crds/access.ts';
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { gitRefKey, type GitRef } from '../../crds/git-ref.ts';
-import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
+import { ANNOTATIONS, FINALIZER, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { environmentName } from '../../crds/environment-name.ts';
 import type { Repository } from '../../crds/repository.ts';
 import {
@@ -69,6 +69,8 @@ export class EnvironmentService {
           name: tries === 1 ? plain : `${plain}-${randomSuffix(randomBytes)}`,
           labels: { [LABELS.managedBy]: MANAGED_BY },
           annotations: { [ANNOTATIONS.requestId]: id, ...request },
+          // The operator would add it, with a request for each environment.
+          finalizers: [FINALIZER],
         },
         spec: {
           ...(name !== undefined && { displayName: name }),

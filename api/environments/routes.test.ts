@@ -35,7 +35,12 @@ describe('spawn', () => {
     expect(answer.body).toEqual({ id, name: 'Demo', status: 'empty', weburl });
     const [environment] = api.cluster.all<Environment>(ENVIRONMENT);
     expect(environment).toMatchObject({
-      metadata: { namespace: 'group-acme', name: 'shop-main', labels: { 'app.kubernetes.io/managed-by': 'coppice' } },
+      metadata: {
+        namespace: 'group-acme',
+        name: 'shop-main',
+        labels: { 'app.kubernetes.io/managed-by': 'coppice' },
+        finalizers: ['coppice.dev/cleanup'],
+      },
       spec: { displayName: 'Demo', repository: 'shop', gitRef, active: true, buildOnCreate: false, ttlSeconds: 3600 },
     });
     const read = await asAlice(request(api.app).get(path)).expect(200);
