@@ -1,6 +1,7 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { groupNamespace } from '../../crds/ids.ts';
+import { FINALIZER } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { waitFor } from '../cluster/wait-for.ts';
@@ -65,12 +66,12 @@ export function environmentAt({ group, branch }: Target): { namespace: string; n
   return { namespace: groupNamespace(group), name: `${repositoryName}-${branch}` };
 }
 
-/** Creates the Environment as kubectl does. */
+/** Creates the Environment with a finalizer, as the REST API and a Repository's syncs do. */
 export async function createEnvironment(client: ClusterClient, target: Target, spec: object = {}): Promise<void> {
   const environment: Environment = {
     apiVersion: GROUP_VERSION,
     kind: ENVIRONMENT.kind,
-    metadata: environmentAt(target),
+    metadata: { ...environmentAt(target), finalizers: [FINALIZER] },
     spec: {
       repository: repositoryName,
       gitRef: { name: target.branch, type: 'branch' },

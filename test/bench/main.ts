@@ -49,6 +49,7 @@ const sized = new Map([
   ['deletion', benchDeletion],
   ['reads', benchReads],
   ['scale', (environments: number) => benchScale(environments, values)],
+  ['separate-cores', (environments: number) => benchScale(environments, { separateCores: true })],
   ['sleeping', benchSleeping],
   ['streams', benchStreams],
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],

@@ -47,19 +47,22 @@ export function worksForAnyClient(part: string): boolean {
 /** Parses the line `cpu` of /proc/stat, and lines `/proc/PID/stat:…` and `/proc/PID/cmdline:…`. */
 export function processorTimeOf(text: string): ProcessorTime {
   const ticks = new Map<string, number>();
-  const commands = new Map<string, string>();
-  for (const [, pid = '', file, line = ''] of text.matchAll(/^\/proc\/(\d+)\/(stat|cmdline):(.*)$/gm)) {
-    // Further lines of a command line with line breaks are ignored.
-    if (file === 'cmdline') commands.set(pid, line.replaceAll('\0', ' '));
-    else ticks.set(pid, ticksOf(line));
-  }
+  for (const [, pid = '', line = ''] of text.matchAll(/^\/proc\/(\d+)\/stat:(.*)$/gm)) ticks.set(pid, ticksOf(line));
   const seconds = new Map<string, number>(Object.keys(parts).map((part) => [part, 0]));
-  for (const [pid, command] of commands) {
+  for (const [pid, command] of commandLines(text)) {
     const part = Object.entries(parts).find(([, start]) => start.test(command))?.[0];
     if (part) seconds.set(part, (seconds.get(part) ?? 0) + (ticks.get(pid) ?? 0) / ticksPerSecond);
   }
   const known = [...seconds.values()].reduce((sum, one) => sum + one, 0);
   return seconds.set(rest, busySeconds(text) - known);
+}
+
+/** Returns the first line of each process's command line by its ID, from lines `/proc/PID/cmdline:…`. */
+export function commandLines(text: string): ReadonlyMap<string, string> {
+  const commands = new Map<string, string>();
+  for (const [, pid = '', line = ''] of text.matchAll(/^\/proc\/(\d+)\/cmdline:(.*)$/gm))
+    if (!commands.has(pid)) commands.set(pid, line.replaceAll('\0', ' '));
+  return commands;
 }
 
 /**

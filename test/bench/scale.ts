@@ -5,6 +5,7 @@ import { benchCreation } from './creation.ts';
 import { benchHeld, type Bench } from './held.ts';
 import type { Figure } from './measure.ts';
 import { pushCommits } from './push-commits.ts';
+import { onSeparateCores } from './separate-cores.ts';
 import { withBench } from './with-bench.ts';
 
 /** Number of groups that share the operator's workers. */
@@ -38,10 +39,13 @@ interface ScaleOptions {
   /** Deleting ten thousand takes as long as creating them. */
   keep?: boolean | undefined;
   small?: boolean;
+  /** Whether only the creation is measured, while Coppice, or the plain client, does not share its core with the cluster. */
+  separateCores?: boolean;
 }
 
 /** Returns a part that creates this many environments at once. */
-export function benchScale(environments: number, { keep = false, small = false }: ScaleOptions = {}) {
+export function benchScale(environments: number, options: ScaleOptions = {}) {
+  const { keep = false, small = false, separateCores = false } = options;
   return (progress: Progress): Promise<Figure[]> => {
     const prefix = randomName('raw');
     const measure = async ({ harness, ...bench }: Bench & { harness: Harness }) => {
@@ -54,7 +58,9 @@ export function benchScale(environments: number, { keep = false, small = false }
         for (const group of groups) await addRepository(cluster.client, group);
       });
       const label = `${environments.toLocaleString('en')} ${small ? 'small ' : ''}environments`;
-      const created = await benchCreation(bench, groups, prefix, label);
+      const create = () => benchCreation(bench, groups, prefix, label);
+      if (separateCores) return onSeparateCores(create);
+      const created = await create();
       for (const group of groups) await resume(cluster.client, group);
       return [...created, ...(await benchHeld(bench, targetsOf(groups), label))];
     };
