@@ -11,8 +11,6 @@ const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
  * only builds need and read from the API server.
  */
 export function withoutTexts(repository: Repository): Repository {
-  // A bookmark of a watch has only a resource version.
-  if (!Object.hasOwn(repository, 'spec')) return repository;
   const { metadata, spec } = repository;
   const { annotations } = metadata;
   const { content, ...serviceFile } = spec.serviceFile ?? {};

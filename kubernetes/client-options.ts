@@ -20,6 +20,8 @@ export interface ListOptions extends Selection, RequestOptions {
   /** Maximum size of the answer, for APIs that ignore `limit`: fails with TooLargeError. None by default. */
   maxBytes?: number | undefined;
   continue?: string | undefined;
+  /** Called with the token for the next page before the page is parsed; not called for a list of an unusual form. */
+  onContinue?: ((token: string) => void) | undefined;
 }
 
 export interface ObjectList<T> {

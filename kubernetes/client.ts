@@ -1,6 +1,7 @@
 import { apiErrorFrom, isConflict, isNotFound } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
+import { continueTokenIn } from './continue-token.ts';
 import { DEFAULT_TIMEOUT_MS, HttpTransport, type HttpRequest } from './http-transport.ts';
 import { streamLines } from './line-stream.ts';
 import { resourcePath, type PathSegments } from './resource-path.ts';
@@ -65,12 +66,18 @@ export class ClusterClient {
       limit,
       maxBytes,
       continue: token,
+      onContinue,
       ...rest
     } = options;
+    const onText = (text: string) => {
+      const next = continueTokenIn(text);
+      if (next !== undefined) onContinue?.(next);
+    };
     const answer = (await this.#request('GET', type, { namespace }, rest, {
       query: { labelSelector, fieldSelector, limit, continue: token },
       accept: metadataOnly ? metadataOf('PartialObjectMetadataList') : undefined,
       maxBytes,
+      onText: onContinue && onText,
     })) as { items: T[] | null; metadata: { resourceVersion: string; continue?: string } };
     const { resourceVersion, continue: next } = answer.metadata;
     // The API server omits both in the items of lists of built-in kinds.
@@ -241,7 +248,7 @@ export class ClusterClient {
     type: ResourceType,
     at: PathSegments,
     { timeoutMs = DEFAULT_TIMEOUT_MS, signal }: RequestOptions = {},
-    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept' | 'maxBytes'> = {},
+    rest: Pick<HttpRequest, 'query' | 'body' | 'contentType' | 'accept' | 'maxBytes' | 'onText'> = {},
   ): Promise<unknown> {
     return this.#transport.request({ method, path: resourcePath(type, at), timeoutMs, signal, ...rest });
   }

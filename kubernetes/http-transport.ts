@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, TooLargeError, UnreachableError, apiErrorFrom } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -16,6 +17,8 @@ export interface HttpRequest {
   timeoutMs: number;
   /** Maximum size of the response; none by default. */
   maxBytes?: number | undefined;
+  /** Called with the response's text; what it sends is on its way before the text is parsed. */
+  onText?: ((text: string) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -45,7 +48,7 @@ export class HttpTransport {
 
   /** Sends a request. @returns the parsed response @throws ApiError, UnreachableError, TooLargeError, or the signal's reason */
   async request(request: HttpRequest): Promise<unknown> {
-    return this.#retried(request, (response) => readBody(response, request.maxBytes));
+    return this.#retried(request, (response) => readBody(response, request));
   }
 
   /** Sends a request and returns the response as a stream; the caller limits its duration. @throws as request() does */
@@ -172,7 +175,10 @@ function retryAfterMs(error: ApiError): number | undefined {
 }
 
 /** Reads a response: JSON as its value, anything else as text. @throws TooLargeError */
-export async function readBody(response: http.IncomingMessage, maxBytes = Infinity): Promise<unknown> {
+export async function readBody(
+  response: http.IncomingMessage,
+  { maxBytes = Infinity, onText }: Pick<HttpRequest, 'maxBytes' | 'onText'> = {},
+): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -182,6 +188,10 @@ export async function readBody(response: http.IncomingMessage, maxBytes = Infini
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('utf8');
+  if (onText) {
+    onText(text);
+    await nextTurn();
+  }
   if (!response.headers['content-type']?.startsWith('application/json')) return text;
   return JSON.parse(text) as unknown;
 }

@@ -57,7 +57,7 @@ class FakeSource implements ListWatch<KubernetesObject> {
   }
 
   list(options: Parameters<ListWatch<KubernetesObject>['list']>[0]) {
-    this.lists.push({ ...options, signal: undefined });
+    this.lists.push({ ...options, signal: undefined, onContinue: undefined });
     const answer = this.answers.length > 1 ? this.answers.shift() : this.answers[0];
     if (answer instanceof Error) return Promise.reject(answer);
     return Promise.resolve(answer ?? { items: [], resourceVersion: '1' });
@@ -322,6 +322,26 @@ describe('handlers', () => {
     expect(reported).toEqual([]);
     await informer.stop();
   });
+});
+
+test('transforms each page of a list before the next one is read', async () => {
+  const transformed: string[] = [];
+  const source = new FakeSource(page([['a', 3]], 7, 'more'), page([['b', 4]], 7));
+  const listed = source.list.bind(source);
+  source.list = (options) => {
+    if (options.continue === 'more') expect(transformed).toEqual(['a']);
+    return listed(options);
+  };
+  const transform = (one: KubernetesObject) => {
+    transformed.push(one.metadata.name);
+    return { ...one, kind: 'Part' };
+  };
+  const { informer } = await started(source, { transform });
+  expect(transformed).toEqual(['a', 'b']);
+  await source.last.send({ type: 'ADDED', object: object('c', 8) }, { type: 'BOOKMARK', object: object('', 20) });
+  expect(informer.list().map(({ kind }) => kind)).toEqual(['Part', 'Part', 'Part']);
+  expect(transformed).toEqual(['a', 'b', 'c']);
+  await informer.stop();
 });
 
 test('reads by key and by index, without managedFields', async () => {

@@ -1,6 +1,7 @@
 import { ChangeWaiters, type WaitOptions } from './change-waiters.ts';
 import { systemClock } from './clock.ts';
 import { InformerCache, type ChangeListener, type ChangeType } from './informer-cache.ts';
+import type { ListWatch } from './list-watch.ts';
 import type { IndexFunction } from './object-store.ts';
 import { Reflector, type ReflectorMetrics, type ReflectorOptions } from './reflector.ts';
 import { compareResourceVersions, keyOf, type KubernetesObject } from './resource-type.ts';
@@ -16,7 +17,7 @@ export interface InformerOptions<T> extends ReflectorOptions<T> {
   /** Name for logs and metrics, usually the kind. */
   name: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** Returns the part of an object to cache; by default everything except managedFields. */
+  /** Returns the part of an object to cache, of a part it returned too; by default everything except managedFields. */
   transform?: (object: T) => T;
   metrics?: InformerMetrics | undefined;
 }
@@ -45,9 +46,9 @@ export class Informer<T extends KubernetesObject> {
     this.#cache = cache;
     this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
     this.#versionWaiters = new ChangeWaiters(() => cache.resourceVersion, clock, name);
-    this.#reflector = new Reflector(this.#options, {
+    this.#reflector = new Reflector({ ...this.#options, source: pageByPage(options.source, transform) }, {
       replace: (all) => {
-        cache.replace({ ...all, items: all.items.map(transform) });
+        cache.replace(all);
         this.#becomeSynced();
         this.#versionWaiters.evaluateAll();
       },
@@ -162,6 +163,20 @@ export class Informer<T extends KubernetesObject> {
       this.#options.logger.error({ err: error, key: keyOf(object), type }, 'an informer handler threw');
     }
   }
+}
+
+/**
+ * Transforms the objects of each page of a list on arrival: a list of complete objects can need many times the memory, and
+ * the time passes while the API server writes the next page.
+ */
+function pageByPage<T>(source: ListWatch<T>, transform: (object: T) => T): ListWatch<T> {
+  return {
+    async list(options) {
+      const page = await source.list(options);
+      return { ...page, items: page.items.map(transform) };
+    },
+    watch: (options) => source.watch(options),
+  };
 }
 
 function withoutManagedFields<T extends KubernetesObject>(object: T): T {

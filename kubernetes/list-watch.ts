@@ -5,7 +5,13 @@ import type { KubernetesObject, ResourceType } from './resource-type.ts';
 
 /** The source of an informer's objects; tests pass a fake. */
 export interface ListWatch<T> {
-  list(options: { limit?: number; continue?: string; signal: AbortSignal }): Promise<ObjectList<T>>;
+  /** Calls `onContinue`, if it can, with the token for the next page before it has read this one completely. */
+  list(options: {
+    limit?: number;
+    continue?: string;
+    signal: AbortSignal;
+    onContinue?: (token: string) => void;
+  }): Promise<ObjectList<T>>;
   /** Ends or throws when the connection does. */
   watch(options: {
     resourceVersion: string;
@@ -27,8 +33,8 @@ export function listWatch<T extends KubernetesObject>(
 }
 
 /**
- * Returns `source` with every object mapped on arrival, except those of bookmarks, which contain only a resource
- * version.
+ * Returns `source` with every object mapped on arrival to another type, also those of bookmarks, which contain only a
+ * resource version.
  */
 export function mapped<S extends KubernetesObject, T extends KubernetesObject>(
   source: ListWatch<S>,
@@ -52,17 +58,50 @@ const pageSize = 500;
  * client-go's pager does.
  */
 export async function listAll<T>(source: Pick<ListWatch<T>, 'list'>, signal: AbortSignal): Promise<ObjectList<T>> {
-  const first = await source.list({ limit: pageSize, signal });
-  const items = [...first.items];
-  for (let token = first.continue; token !== undefined;) {
-    try {
-      const page = await source.list({ limit: pageSize, continue: token, signal });
-      items.push(...page.items);
-      token = page.continue;
-    } catch (error) {
-      if (isGone(error)) return source.list({ signal });
-      throw error;
+  const ending = new AbortController();
+  let list: ObjectList<T> | undefined;
+  try {
+    for await (const page of pagesOf(source, AbortSignal.any([signal, ending.signal]))) {
+      if (list) list.items.push(...page.items);
+      else list = { items: [...page.items], resourceVersion: page.resourceVersion };
     }
+  } catch (error) {
+    if (list && isGone(error)) return await source.list({ signal });
+    throw error;
+  } finally {
+    // Ends the request of a page that is not needed any more.
+    ending.abort();
   }
-  return { items, resourceVersion: first.resourceVersion };
+  if (!list) throw new Error('the API server sent no page of a list');
+  return list;
 }
+
+/**
+ * Yields all pages. Each is requested before the one before it is parsed, so that the API server writes a page while this
+ * process reads one; the server's tokens decide which pages there are.
+ */
+async function* pagesOf<T>(source: Pick<ListWatch<T>, 'list'>, signal: AbortSignal): AsyncGenerator<ObjectList<T>> {
+  const ahead = new Map<string, Promise<Outcome<T>>>();
+  const request = (token?: string): Promise<Outcome<T>> => {
+    const onContinue = (next: string) => {
+      if (!ahead.has(next)) ahead.set(next, request(next));
+    };
+    const options = { limit: pageSize, ...(token !== undefined && { continue: token }), signal, onContinue };
+    return source.list(options).then(
+      (page) => ({ page }),
+      (error: unknown) => ({ error }),
+    );
+  };
+  for (let outcome = request(); ;) {
+    const answered = await outcome;
+    if ('error' in answered) throw answered.error;
+    const { page } = answered;
+    yield page;
+    if (page.continue === undefined) return;
+    outcome = ahead.get(page.continue) ?? request(page.continue);
+    ahead.delete(page.continue);
+  }
+}
+
+/** An error is a value here, because nothing awaits a page that was requested ahead if the one before it fails. */
+type Outcome<T> = { page: ObjectList<T> } | { error: unknown };

@@ -8,7 +8,7 @@ import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { Informer } from '../../kubernetes/informer.ts';
-import { listWatch, mapped } from '../../kubernetes/list-watch.ts';
+import { listWatch } from '../../kubernetes/list-watch.ts';
 import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import { Secret, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
 import { USER_RECORD } from '../user-records/user-record.ts';
@@ -35,7 +35,7 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
     repositories: new Informer<Repository>({
       ...options('Repository'),
       transform: keptOfRepository,
-      source: mapped(listWatch<Repository>(client, REPOSITORY), keptOfRepository),
+      source: listWatch<Repository>(client, REPOSITORY),
       indexes: INDEXES.repositories,
     }),
     environments: new Informer<Environment>({
@@ -57,11 +57,13 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
   };
 }
 
+export type ApiInformers = ReturnType<typeof apiInformers>;
+
 /** Returns the caches that routes read: informers, backed by the API server if one is late. */
 export function freshCaches(
   client: ClusterClient,
   usersNamespace: string,
-  informers: ReturnType<typeof apiInformers>,
+  informers: ApiInformers,
 ): FreshCaches {
   const list =
     <T extends KubernetesObject>(type: ResourceType<T>) =>

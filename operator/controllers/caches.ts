@@ -42,10 +42,7 @@ interface Selection<T> {
   labelSelector?: string;
   namespace?: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /**
-   * Returns the part of an object to cache; applied on arrival, because a list of complete objects could need many
-   * times the memory.
-   */
+  /** Returns the part of an object to cache. */
   transform?: (object: T) => T;
 }
 
@@ -68,10 +65,9 @@ export function operatorCaches(
     type: ResourceType<T>,
     { labelSelector, namespace, indexes, transform }: Selection<T> = {},
   ): Informer<T> {
-    const all = listWatch<T>(client, type, { labelSelector, namespace });
     return new Informer<T>({
       name: type.kind,
-      source: transform ? mapped(all, transform) : all,
+      source: listWatch<T>(client, type, { labelSelector, namespace }),
       indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''], ...indexes },
       ...(transform && { transform }),
       logger,
