@@ -49,6 +49,32 @@ describe('checks', () => {
   });
 });
 
+describe('/readyz?waitSeconds', () => {
+  test('answers once the process has started', async () => {
+    const started = Promise.withResolvers<undefined>();
+    let isReady = false;
+    const isStarted = () => {
+      if (!isReady) throw new Error('starting');
+    };
+    server = new HealthServer({
+      ...{ port: 0, host: '127.0.0.1', registry: new Registry() },
+      ...{ readyz: { isStarted }, started: started.promise },
+    });
+    const url = `http://127.0.0.1:${await server.start()}/readyz`;
+    expect((await fetch(url)).status).toBe(503);
+    const waiting = fetch(`${url}?waitSeconds=30`);
+    expect((await fetch(`${url}?waitSeconds=0.01`)).status).toBe(503);
+    isReady = true;
+    started.resolve(undefined);
+    expect((await waiting).status).toBe(200);
+  });
+
+  test.each(['', 'x', '-1', '0'])('does not wait for %p seconds', async (seconds) => {
+    const started = new Promise(() => undefined);
+    expect((await get(`/readyz?waitSeconds=${seconds}`, { started })).status).toBe(200);
+  });
+});
+
 test('serves /metrics', async () => {
   const registry = new Registry();
   new Counter({ name: 'things_total', help: 'Things', registers: [registry] }).inc(3);

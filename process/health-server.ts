@@ -14,12 +14,17 @@ export interface HealthServerOptions {
   healthz?: Record<string, HealthCheck>;
   /** The process is to receive no traffic while one of these fails. */
   readyz?: Record<string, HealthCheck>;
+  /** Resolves when the process has started. Until then /readyz?waitSeconds=N waits for at most N seconds. */
+  started?: Promise<unknown> | undefined;
   registry: Registry;
   /** Token that readers of /metrics must send; not required if absent. */
   metricsToken?: string | undefined;
   /** Timeout of a check, which fails after it. Default 2 s. */
   checkTimeoutMs?: number;
 }
+
+/** Maximum of `waitSeconds`. */
+const maxWaitSeconds = 30;
 
 /** Serves /healthz, /readyz and /metrics on a port of its own, in the format of Kubernetes' own components. */
 export class HealthServer {
@@ -57,10 +62,12 @@ export class HealthServer {
   async #answer({ method, url = '/', headers }: http.IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'this server answers only GET\n' };
     const { healthz = {}, readyz = {}, registry, metricsToken } = this.#options;
-    switch (new URL(url, 'http://localhost').pathname) {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    switch (pathname) {
       case '/healthz':
         return this.#check(healthz);
       case '/readyz':
+        await this.#untilStarted(Number(searchParams.get('waitSeconds')));
         return this.#check(readyz);
       case '/metrics':
         if (metricsToken !== undefined && !hasMetricsToken(headers.authorization, metricsToken))
@@ -69,6 +76,17 @@ export class HealthServer {
       default:
         return { status: 404, body: 'no such path. This server has /healthz, /readyz and /metrics\n' };
     }
+  }
+
+  async #untilStarted(seconds: number): Promise<void> {
+    const { started } = this.#options;
+    if (!started || !(seconds > 0)) return;
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, Math.min(seconds, maxWaitSeconds) * 1000);
+    });
+    await Promise.race([started, timeout]);
+    clearTimeout(timer);
   }
 
   async #check(checks: Record<string, HealthCheck>): Promise<Answer> {
