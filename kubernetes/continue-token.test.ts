@@ -24,9 +24,9 @@ test.each([
   ['a last page of a built-in kind', builtIn([item({})], { resourceVersion: '77' })],
   ['an empty token', custom([], { continue: '', resourceVersion: '77' })],
   ['an annotation with the name', custom([item({ continue: token })], { resourceVersion: '77' })],
-  ['an item that looks like the metadata', custom([{ metadata: hostile }], { resourceVersion: '77' })],
-  ['an item that looks like the metadata, at the end', builtIn([{ metadata: hostile }], { resourceVersion: '77' })],
-  ['a text that looks like the metadata', custom([item({ a: JSON.stringify(hostile) })], { resourceVersion: '77' })],
+  ['an item with the form of the metadata', custom([{ metadata: hostile }], { resourceVersion: '77' })],
+  ['an item with the form of the metadata, at the end', builtIn([{ metadata: hostile }], { resourceVersion: '77' })],
+  ['a text with the form of the metadata', custom([item({ a: JSON.stringify(hostile) })], { resourceVersion: '77' })],
   ['no list', 'ok'],
 ])('finds none in %s', (_what, list) => {
   expect(continueTokenIn(list)).toBeUndefined();

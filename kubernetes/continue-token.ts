@@ -1,6 +1,6 @@
 /**
  * The end of a list of custom resources, whose fields are in alphabetical order. Anchored at the end of the document, so
- * that nothing in an item can look like it.
+ * that nothing in an item can be mistaken for it.
  */
 const atEnd = /"metadata":\{"continue":"([\w-]+)"(?:,"remainingItemCount":\d+)?,"resourceVersion":"\d+"\}\}\s*$/;
 /** The start of a list of another kind, whose metadata is before its items. */

@@ -46,21 +46,24 @@ export class Informer<T extends KubernetesObject> {
     this.#cache = cache;
     this.#waiters = new ChangeWaiters((key) => this.get(key), clock, name);
     this.#versionWaiters = new ChangeWaiters(() => cache.resourceVersion, clock, name);
-    this.#reflector = new Reflector({ ...this.#options, source: pageByPage(options.source, transform) }, {
-      replace: (all) => {
-        cache.replace(all);
-        this.#becomeSynced();
-        this.#versionWaiters.evaluateAll();
+    this.#reflector = new Reflector(
+      { ...this.#options, source: pageByPage(options.source, transform) },
+      {
+        replace: (all) => {
+          cache.replace(all);
+          this.#becomeSynced();
+          this.#versionWaiters.evaluateAll();
+        },
+        take: (event) => {
+          // The object of a bookmark has only a resourceVersion, not the fields that a transform expects.
+          cache.take(event.type === 'BOOKMARK' ? event : { ...event, object: transform(event.object) });
+          this.#versionWaiters.evaluateAll();
+        },
+        get resourceVersion() {
+          return cache.resourceVersion;
+        },
       },
-      take: (event) => {
-        // The object of a bookmark has only a resourceVersion, not the fields that a transform expects.
-        cache.take(event.type === 'BOOKMARK' ? event : { ...event, object: transform(event.object) });
-        this.#versionWaiters.evaluateAll();
-      },
-      get resourceVersion() {
-        return cache.resourceVersion;
-      },
-    });
+    );
   }
 
   get name(): string {

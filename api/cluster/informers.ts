@@ -60,11 +60,7 @@ export function apiInformers(client: ClusterClient, usersNamespace: string, logg
 export type ApiInformers = ReturnType<typeof apiInformers>;
 
 /** Returns the caches that routes read: informers, backed by the API server if one is late. */
-export function freshCaches(
-  client: ClusterClient,
-  usersNamespace: string,
-  informers: ApiInformers,
-): FreshCaches {
+export function freshCaches(client: ClusterClient, usersNamespace: string, informers: ApiInformers): FreshCaches {
   const list =
     <T extends KubernetesObject>(type: ResourceType<T>) =>
     () =>

@@ -14,6 +14,8 @@ export class EventReader {
   readonly events: ReadEvent[] = [];
   /** Called with each event. */
   onEvent: (event: ReadEvent) => void = () => undefined;
+  /** Called when the stream has ended, whoever ended it. */
+  onEnd: () => void = () => undefined;
   /** The last id, as a browser keeps it. */
   lastId = '';
   hasEnded = false;
@@ -29,6 +31,7 @@ export class EventReader {
     response.on('data', (chunk: string) => this.#take(chunk));
     response.on('close', () => {
       this.hasEnded = true;
+      this.onEnd();
     });
     response.on('error', () => undefined);
   }

@@ -6,6 +6,7 @@ import { benchApplications } from './applications.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';
 import { benchCli } from './cli.ts';
+import { benchStreamsAt } from './crowded-streams.ts';
 import { benchDeletion } from './deletion.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLogs } from './logs.ts';
@@ -52,6 +53,7 @@ const sized = new Map([
   ['separate-cores', (environments: number) => benchScale(environments, { separateCores: true })],
   ['sleeping', benchSleeping],
   ['streams', benchStreams],
+  ['streams-at', benchStreamsAt],
   ['small', (environments: number) => benchScale(environments, { ...values, small: true })],
 ]);
 

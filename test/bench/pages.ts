@@ -72,8 +72,14 @@ export const PERFORMANCE: MeasurementsPage = {
     },
     {
       title: 'Change stream',
-      text: 'One environment that 1,000 event streams of 100 members see is changed twice a second, through the Ingress.',
-      parts: { 'streams-1000': '1,000 streams', 'panel-changes': 'one browser' },
+      text:
+        'An environment that 1,000 event streams of 100 members see is changed twice a second, through the Ingress: the only ' +
+        "one, or one of 10,000 in their ten groups. There, half of the streams' browsers show a group, half a repository.",
+      parts: {
+        'streams-1000': '1,000 streams',
+        'streams-at-10000': '1,000 streams, 10,000 environments',
+        'panel-changes': 'one browser',
+      },
       rows: 'figures',
     },
     {

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import { EventReader } from '../../api/testing/event-reader.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
-import { localhostLookup } from '../client/local-http.ts';
+import { GROUP, type Group } from '../../crds/group.ts';
 import type { RestClient } from '../client/rest-client.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
@@ -15,6 +13,7 @@ import {
   targetsOf,
   type Target,
 } from './bench-groups.ts';
+import { Browser } from './browser.ts';
 import type { Bench } from './held.ts';
 import { percentile, type Figure } from './measure.ts';
 import type { ObservedCluster, Usage } from './observed-cluster.ts';
@@ -35,26 +34,14 @@ const changeEveryMs = 500;
 export function benchStreams(streams: number) {
   return (progress: Progress): Promise<Figure[]> =>
     withBench(progress, randomName('none'), async (bench) => {
-      const { harness, cluster } = bench;
+      const { harness } = bench;
       const target = await progress.step('an environment', () => addEnvironment(bench, harness));
-      const users = await progress.step('users', () => addMembers(harness, Math.ceil(streams / streamsPerUser)));
-      const before = await cluster.usage('coppice-api');
-      const readers: EventReader[] = [];
-      try {
-        await progress.step(`${streams} streams`, () => openAll(harness, users, readers));
-        const idle = await progress.step(`${idleSeconds} s idle`, () =>
-          usedIn(cluster, () => sleep(idleSeconds * 1000)),
-        );
-        const busy: { seen: number[]; arrived: number[]; cpuMs: number[]; memoryMiB: number[] } = {
-          ...{ seen: [], arrived: [], cpuMs: [], memoryMiB: [] },
-        };
-        await progress.step(`${changes} changes`, async () => {
-          Object.assign(busy, await usedIn(cluster, () => change(bench, target, readers, busy)));
-        });
-        return figuresOf(streams, before, idle, busy);
-      } finally {
-        for (const reader of readers) reader.close();
-      }
+      const browsers = await progress.step('users', () => addBrowsers(bench, streams, [harness.group], () => []));
+      const label = `${streams.toLocaleString('en')} event streams`;
+      return withOpen(bench, browsers, async (before) => {
+        const { idle, busy } = await measureChanges(bench, browsers, [target]);
+        return changeFigures(label, before, idle, busy);
+      });
     });
 }
 
@@ -70,49 +57,89 @@ export async function addEnvironment({ cluster, watch }: Bench, harness: Harness
   return target;
 }
 
-/** Adds members to the harness's group, who have accepted their invitations. */
-async function addMembers(harness: Harness, count: number): Promise<RestClient[]> {
+/**
+ * Returns this many browsers of new users, who are members of all these groups.
+ * @param pathsOf what the page of the browser with this index reads
+ */
+export async function addBrowsers(
+  { harness, cluster }: Bench & { harness: Harness },
+  count: number,
+  groups: readonly string[],
+  pathsOf: (index: number) => readonly string[],
+): Promise<Browser[]> {
   const users: RestClient[] = [];
-  const members = z.array(z.looseObject({ name: z.string(), invitation: z.string().optional() }));
-  await atOnce(2, Array.from({ length: count }), async () => {
-    const user = await harness.newUser();
-    users.push(user);
+  await atOnce(2, Array.from({ length: Math.ceil(count / streamsPerUser) }), async () => {
+    users.push(await harness.newUser());
   });
-  for (const user of users) {
-    const body = { name: user.email };
-    const all = await harness.client.call(members, 'POST', `/api/group/${harness.group}/members`, body);
-    const { invitation } = all.find(({ name }) => name === user.email) ?? {};
-    await user.call(z.unknown(), 'POST', '/api/user/invitation', { invitation });
+  const members = [harness.client, ...users].flatMap(({ email }) => email ?? []);
+  await atOnce(4, groups, async (name) => {
+    await cluster.client.patch<Group>(GROUP, { name }, { spec: { members } });
+  });
+  const { apiUrl } = harness.connection;
+  return Array.from({ length: count }, (_, index) => {
+    const { token = '' } = users[index % users.length] ?? {};
+    return new Browser({ apiUrl, token, paths: pathsOf(index) });
+  });
+}
+
+/** Measures with all browsers open, and what the API used before; then closes them. */
+export async function withOpen<T>(
+  { progress, cluster }: Bench,
+  browsers: readonly Browser[],
+  measure: (before: readonly Usage[]) => Promise<T>,
+): Promise<T> {
+  const before = await cluster.usage('coppice-api');
+  try {
+    await progress.step(`${browsers.length} streams`, () => atOnce(16, browsers, (browser) => browser.open()));
+    return await measure(before);
+  } finally {
+    for (const browser of browsers) browser.close();
   }
-  return users;
 }
 
-async function openAll({ connection }: Harness, users: readonly RestClient[], readers: EventReader[]): Promise<void> {
-  const all = users.flatMap((user) => Array.from({ length: streamsPerUser }, () => user));
-  await atOnce(16, all, async ({ token = '' }) => {
-    const headers = { 'x-service-token': token };
-    const reader = await EventReader.open(`${connection.apiUrl}/api/events`, headers, localhostLookup);
-    if (reader.status !== 200) throw new Error(`a stream was answered ${reader.status}`);
-    readers.push(reader);
-  });
+/** What the API's replicas use. */
+export interface ApiUsage {
+  memoryMiB: number[];
+  /** CPU time of all replicas in milliseconds a second. */
+  cpuMs: number[];
 }
 
-/** Changes the environment, and takes when a watch of the API server and each stream have it. */
+/** What changes cost, and milliseconds until a watch of the API server and each stream had them. */
+export interface Changes extends ApiUsage {
+  seen: number[];
+  arrived: number[];
+}
+
+/** Measures the API while nothing changes, and while one of the targets after the other is changed. */
+export async function measureChanges(bench: Bench, browsers: readonly Browser[], targets: readonly Target[]) {
+  const { progress, cluster } = bench;
+  const idle = await progress.step(`${idleSeconds} s idle`, () => usedIn(cluster, () => sleep(idleSeconds * 1000)));
+  const times = { seen: [] as number[], arrived: [] as number[] };
+  const used = await progress.step(`${changes} changes`, () =>
+    usedIn(cluster, () => change(bench, targets, browsers, times)),
+  );
+  const busy: Changes = { ...used, ...times };
+  return { idle, busy };
+}
+
+/** Changes environments, and takes when a watch of the API server and each stream have it. */
 async function change(
   { cluster, watch }: Bench,
-  target: Target,
-  readers: readonly EventReader[],
+  targets: readonly Target[],
+  browsers: readonly Browser[],
   { seen, arrived }: { seen: number[]; arrived: number[] },
 ): Promise<void> {
   for (let index = 0; index < changes; index++) {
+    const target = targets[Math.floor((index * targets.length) / changes)];
+    if (!target) throw new Error('there is nothing to change');
     const displayName = `change ${index}`;
     const start = performance.now();
     const since = () => performance.now() - start;
-    const everywhere = readers.map(
-      (reader) =>
+    const everywhere = browsers.map(
+      (browser) =>
         new Promise<void>((resolve) => {
-          reader.onEvent = ({ data }) => {
-            if ((data['item'] as { name?: string } | undefined)?.name !== displayName) return;
+          browser.onChanged = (name) => {
+            if (name !== displayName) return;
             arrived.push(since());
             resolve();
           };
@@ -128,24 +155,22 @@ async function change(
   }
 }
 
-async function usedIn(cluster: ObservedCluster, work: () => Promise<unknown>) {
+/** Returns what the API uses during the work. */
+export async function usedIn(cluster: ObservedCluster, work: () => Promise<unknown>): Promise<ApiUsage> {
   const [before, start] = [await cluster.usage('coppice-api'), performance.now()];
   await work();
   const [after, seconds] = [await cluster.usage('coppice-api'), (performance.now() - start) / 1000];
-  const cpuSeconds = (usages: readonly Usage[]) => usages.reduce((sum, one) => sum + one.cpuSeconds, 0);
   return {
     memoryMiB: after.map(({ memoryMiB }) => memoryMiB),
-    cpuMs: [((cpuSeconds(after) - cpuSeconds(before)) * 1000) / seconds],
+    cpuMs: [((cpuSecondsOf(after) - cpuSecondsOf(before)) * 1000) / seconds],
   };
 }
 
-function figuresOf(
-  streams: number,
-  before: readonly Usage[],
-  idle: { memoryMiB: number[]; cpuMs: number[] },
-  busy: { seen: number[]; arrived: number[]; memoryMiB: number[]; cpuMs: number[] },
-): Figure[] {
-  const label = `${streams.toLocaleString('en')} event streams`;
+export function cpuSecondsOf(usages: readonly Usage[]): number {
+  return usages.reduce((sum, one) => sum + one.cpuSeconds, 0);
+}
+
+export function changeFigures(label: string, before: readonly Usage[], idle: ApiUsage, busy: Changes): Figure[] {
   const without = { name: 'without streams', samples: before.map(({ memoryMiB }) => memoryMiB) };
   const latency = (share: number): Figure => ({
     name: `${label}: change in the cluster → event received, p${100 * share}`,
