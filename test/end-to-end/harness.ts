@@ -60,6 +60,9 @@ function withoutLastingFailure(): (environment: EnvironmentAnswer) => void {
   };
 }
 
+/** Refusals that pass without a change. */
+const passing = /did not respond within 10 s|Coppice retries this|is still being deleted/;
+
 export async function startHarness(purpose: string): Promise<Harness> {
   const connection = readConnection();
   const clients: RestClient[] = [];
@@ -78,14 +81,14 @@ export async function startHarness(purpose: string): Promise<Harness> {
   }
   await addGroup(group);
   /**
-   * Adds a repository. Repeats it after a 503 while the group's namespace is being set up, which takes seconds on a
-   * busy machine, and after a timeout of the Git host, for which the API waits ten seconds.
+   * Adds a repository. On a busy machine, repeats it after a 503 while the group's namespace is being set up, and after
+   * a failed or late answer of the Git host, once the Repository that this refused is gone.
    */
   async function register(repository: object): Promise<string> {
     const path = `/api/group/${group}`;
     const answer = await waitFor('the group to be set up, and the Git host to answer', 90, async () => {
       const one = await client.send('POST', path, repository);
-      return one.status === 503 || one.text.includes('did not respond within 10 s') ? undefined : one;
+      return one.status === 503 || passing.test(one.text) ? undefined : one;
     });
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
     return idSchema.parse(JSON.parse(answer.text)).id;
