@@ -5,9 +5,9 @@ import type { GitHost } from '../../source/hosts/host.ts';
 type HostRepository = NonNullable<NonNullable<Repository['status']>['hostRepository']>;
 
 /**
- * Returns the ID of the repository at the host; undefined if the host has none. Throws SourceRefusedError if it differs from the
- * repository that was first found at this origin: variables and credentials were not meant for a repository that took
- * over the name. Throws what GitHost.repositoryId throws.
+ * Returns the ID of the repository at the host; undefined if the host has none. Throws SourceRefusedError if it differs
+ * from the repository that was first found at this origin: variables and credentials were not meant for a repository
+ * that took over the name. Throws what GitHost.repositoryId throws.
  */
 export async function sameHostRepository(
   status: Repository['status'],
