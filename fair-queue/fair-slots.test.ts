@@ -104,3 +104,17 @@ test('gives a host one of three slots, and a tenant two', async () => {
   expect(started).toHaveLength(5);
   expect(launched).toEqual(['1', '3', '5']);
 });
+
+test('gives a tenant as many slots as are stated, and others the rest', async () => {
+  const slots = new FairSlots(4, { perTenant: 2, perHost: 2 });
+  const launched: string[] = [];
+  const start = (name: string, group: string) =>
+    slots.run({ tenant: group, group, host: group }, () => {
+      launched.push(name);
+      return new Promise<void>(() => undefined);
+    });
+  for (const name of ['a1', 'a2', 'a3', 'a4']) void start(name, 'evil');
+  void start('b1', 'acme');
+  await tick();
+  expect(launched).toEqual(['a1', 'a2', 'b1']);
+});

@@ -1,17 +1,18 @@
-import { FairQueue, type Flow } from './fair-queue.ts';
+import { FairQueue, type Flow, type FlowLimits } from './fair-queue.ts';
 
 /**
- * Limits concurrent work. A tenant or group can use all slots except one, a host all except two: work that hangs leaves
- * a slot for the tenant's work at other hosts, and a tenant leaves one for other tenants.
+ * Limits concurrent work. By default a tenant or group can use all slots except one, a host all except two: work that
+ * hangs leaves a slot for the tenant's work at other hosts, and a tenant leaves one for other tenants.
  */
 export class FairSlots {
   readonly #queue: FairQueue<() => void>;
 
-  constructor(count: number) {
+  constructor(count: number, limits: Omit<FlowLimits, 'total'> = {}) {
     this.#queue = new FairQueue({
       total: count,
       perTenant: Math.max(1, count - 1),
       perHost: Math.max(1, count - 2),
+      ...limits,
     });
   }
 

@@ -58,6 +58,25 @@ function setUp() {
 }
 
 describe('Applier', () => {
+  test('waits for its turn with what is written only', async () => {
+    const server = new FakeServer();
+    const turns: string[] = [];
+    const applier = new Applier({
+      client: server,
+      fieldManager: 'me',
+      hashAnnotation,
+      takeTurn: (object, write) => {
+        turns.push(object.metadata.name);
+        expect(server.requests).toHaveLength(0);
+        return write();
+      },
+    });
+    await applier.apply(ConfigMap, configMap({ a: '1' }), undefined);
+    await applier.apply(ConfigMap, configMap({ a: '1' }), server.live);
+    expect(turns).toEqual(['web']);
+    expect(server.requests).toHaveLength(1);
+  });
+
   test('creates a missing object by a forced apply under its field manager, with the hash', async () => {
     const { server, apply } = setUp();
     const { object, written } = await apply({ a: '1' });

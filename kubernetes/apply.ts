@@ -11,7 +11,11 @@ export interface ApplierOptions {
   fieldManager: string;
   /** Annotation with the hash of the object that was last applied. */
   hashAnnotation: string;
+  /** Runs the request that writes an object, when its turn comes. By default at once. */
+  takeTurn?: TakeTurn;
 }
+
+export type TakeTurn = <T>(object: KubernetesObject, write: () => Promise<T>) => Promise<T>;
 
 export interface Applied<T> {
   /** The current object. */
@@ -27,9 +31,9 @@ const maxNormalized = 50_000;
 export type Known<T> = { live: T | undefined } | { isNew: boolean };
 
 /**
- * Applies objects with forced server-side apply, or replaces them as a whole, and skips requests that would change nothing: when the live object's
- * annotation shows that the same object was applied last, and the live object still contains all its fields. Removing a
- * field changes the hash, so the apply is sent and removes it.
+ * Applies objects with forced server-side apply, or replaces them as a whole, and skips requests that would change
+ * nothing: when the live object's annotation shows that the same object was applied last, and the live object still
+ * contains all its fields. Removing a field changes the hash, so the apply is sent and removes it.
  */
 export class Applier {
   readonly #options: ApplierOptions;
@@ -91,7 +95,7 @@ export class Applier {
     live: T | undefined,
     write: (stamped: T) => Promise<T>,
   ): Promise<Applied<T>> {
-    const { hashAnnotation } = this.#options;
+    const { hashAnnotation, takeTurn = atOnce } = this.#options;
     const annotations = { ...desired.metadata.annotations, [hashAnnotation]: hashOf(desired) };
     const stamped = {
       ...desired,
@@ -101,7 +105,7 @@ export class Applier {
     };
     const id = `${type.group}/${type.kind}/${keyOf(desired)}`;
     if (live && this.#isApplied(id, stamped, live)) return { object: live, written: false };
-    const object = await write(stamped);
+    const object = await takeTurn(stamped, () => write(stamped));
     if (isSubset(stamped, object)) this.#normalized.delete(id);
     else this.#remember(id, hashOf([object.metadata.uid, project(stamped, object)]));
     return { object, written: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
@@ -120,6 +124,10 @@ export class Applier {
     if (isSubset(stamped, live)) return true;
     return this.#normalized.get(id) === hashOf([live.metadata.uid, project(stamped, live)]);
   }
+}
+
+function atOnce<T>(_object: KubernetesObject, write: () => Promise<T>): Promise<T> {
+  return write();
 }
 
 /** Returns the first result, or that of the alternative if the first fails with such an error. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { ANNOTATIONS, FIELD_MANAGERS } from '../../crds/labels.ts';
+import { FairSlots } from '../../fair-queue/fair-slots.ts';
 import { Applier } from '../../kubernetes/apply.ts';
 import { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
 import { Flows } from '../source/hosts/flows.ts';
@@ -36,6 +37,13 @@ export type GivenContext = Omit<
   | 'now'
 >;
 
+/**
+ * Concurrent writes of environments' objects. One environment can need a hundred, and a tenant has half of the workers:
+ * unlimited, the API server works through one tenant's thousand requests before it sees another's. A tenant's eight
+ * still keep two of its processors busy.
+ */
+const writes = { total: 32, perTenant: 8 };
+
 /** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {
   const { client, caches, config } = given;
@@ -49,6 +57,7 @@ export function createContext(given: GivenContext): OperatorContext {
     caCertificates: config.caCertificates,
   });
   const flows = new Flows(caches);
+  const slots = new FairSlots(writes.total, { perTenant: writes.perTenant, perHost: writes.perTenant });
   const http = createHostHttp(config, now);
   const sshKeys = new SshKeys({ client, createKeyPair: (comment) => createKeyPair(tmpdir(), comment) });
   const hosts = new GitHosts({ client, source, http, sshKeys, flows, defaults: config.sources.hosts });
@@ -58,6 +67,7 @@ export function createContext(given: GivenContext): OperatorContext {
       client,
       fieldManager: FIELD_MANAGERS.operator,
       hashAnnotation: ANNOTATIONS.appliedHash,
+      takeTurn: (object, write) => slots.run(flows.ofObject(object), write),
     }),
     source,
     flows,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { GROUP_VERSION } from '../../../crds/api-group.ts';
 import type { Environment } from '../../../crds/environment.ts';
 import type { Group } from '../../../crds/group.ts';
-import { ANNOTATIONS } from '../../../crds/labels.ts';
+import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { Flows } from './flows.ts';
 
@@ -48,6 +48,15 @@ test.each([
 ])('assigns the group %s to the tenant %s', (group, tenant) => {
   expect(flows().ofGroup(group)).toEqual({ tenant, group });
   expect(flows().ofNamespace(`group-${group}`)).toEqual({ tenant, group });
+});
+
+test.each([
+  ['an object of an environment', { namespace: 'env-shop-main--acme', labels: { [LABELS.group]: 'acme' } }, 'acme'],
+  ['a namespace', { labels: { [LABELS.group]: 'acme' } }, 'acme'],
+  ["an object of a group's namespace", { namespace: 'group-beta' }, 'beta'],
+])('assigns the write of %s to the tenant of its group', (_what, metadata, group) => {
+  const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web', ...metadata } };
+  expect(flows().ofObject(object)).toEqual({ tenant: 'account alice', group, host: group });
 });
 
 test.each([

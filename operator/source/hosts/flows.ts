@@ -1,12 +1,12 @@
 import type { Environment } from '../../../crds/environment.ts';
 import type { Group } from '../../../crds/group.ts';
 import { groupOfNamespace } from '../../../crds/ids.ts';
-import { ANNOTATIONS } from '../../../crds/labels.ts';
+import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { repositoryServer } from '../../../crds/repository-server.ts';
 import type { Flow, FlowOwner } from '../../../fair-queue/fair-queue.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
-import { objectKey } from '../../../kubernetes/resource-type.ts';
+import { objectKey, type KubernetesObject } from '../../../kubernetes/resource-type.ts';
 import { parseSshOrigin } from '../network/ssh-origin.ts';
 
 export interface FlowCaches {
@@ -34,6 +34,13 @@ export class Flows {
 
   ofNamespace(namespace = ''): FlowOwner {
     return this.ofGroup(groupOfNamespace(namespace) ?? namespace);
+  }
+
+  /** Returns the flow of writes of an object that is labeled with its group. */
+  ofObject({ metadata: { labels, namespace } }: KubernetesObject): Flow {
+    const group = labels?.[LABELS.group];
+    const owner = group === undefined ? this.ofNamespace(namespace) : this.ofGroup(group);
+    return { ...owner, host: owner.group };
   }
 
   /** Returns the flow of requests to the Repository's Git host. */
