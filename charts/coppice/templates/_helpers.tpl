@@ -146,6 +146,17 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- toYaml (mergeOverwrite $context (deepCopy .Values.securityContext.container)) }}
 {{- end }}
 
+{{/*
+Restarts a process that has not answered for two minutes. A process that only waits for a processor, on a node that is
+busy with builds, needs no restart: its work would start again, and all replicas with it.
+*/}}
+{{- define "coppice.livenessProbe" -}}
+httpGet: { path: /healthz, port: health }
+timeoutSeconds: 15
+periodSeconds: 10
+failureThreshold: 8
+{{- end }}
+
 {{/* Settings of buildkitd for all builders. */}}
 {{- define "coppice.buildkitdToml" -}}
 [worker.oci]
