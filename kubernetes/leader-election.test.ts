@@ -12,9 +12,11 @@ class FakeServer {
   lease: Lease | undefined;
   away = false;
   writes = 0;
+  reads = 0;
   #version = 0;
 
   find<T extends KubernetesObject>(): Promise<T | undefined> {
+    this.reads++;
     return this.#answer(() => this.lease as unknown as T | undefined);
   }
 
@@ -37,6 +39,11 @@ class FakeServer {
       }
       return this.#write({ ...this.lease, ...patch }) as unknown as T;
     });
+  }
+
+  /** Changes the Lease as a tool does that leaves its spec. */
+  relabel(): void {
+    if (this.lease) this.#write(this.lease);
   }
 
   #write(lease: Lease): Lease {
@@ -98,6 +105,22 @@ describe('taking the Lease', () => {
       acquireTime: '2023-11-14T22:13:20.000000Z',
       renewTime: '2023-11-14T22:13:40.000000Z',
     });
+    expect(lost).toEqual([]);
+    await one.stop();
+  });
+
+  test('is renewed with one request, and read again after somebody else has changed it', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    await one.acquire();
+    const { reads, writes } = server;
+    await clock.advance(10_000);
+    expect([server.reads - reads, server.writes - writes]).toEqual([0, 5]);
+
+    server.relabel();
+    await clock.advance(4000);
+    expect(server.reads - reads).toBe(1);
+    expect(one.isLeader()).toBe(true);
     expect(lost).toEqual([]);
     await one.stop();
   });
