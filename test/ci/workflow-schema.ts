@@ -11,6 +11,7 @@ const stepSchema = z.union([
     with: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
   }),
   z.strictObject({
+    name: z.string().optional(),
     run: z.string(),
     if: z.string().optional(),
     env: environment.optional(),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { TEST_PROGRAMS } from '../checks/test-programs.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { dependabotSchema, workflowSchema } from './workflow-schema.ts';
 import { workflowProblems, type Repository } from './workflow-problems.ts';
@@ -39,11 +40,51 @@ describe.each(workflows)('%s', (path) => {
   });
 });
 
-test('pull requests run the command of .ci/run, and can only read', () => {
-  const { jobs } = workflowSchema.parse(parse(read('.github/workflows/pull-request.yml')));
-  expect(Object.values(jobs).map(({ permissions }) => permissions)).toEqual([{ contents: 'read' }]);
-  expect(jobs['test']?.steps.some((step) => 'run' in step && step.run === '.ci/run')).toBe(true);
+test.each([
+  ['nightly', { 'test-full': { contents: 'read' }, scan: { contents: 'read' } }],
+  ['pull-request', { test: { contents: 'read' } }],
+  ['release', { release: { contents: 'write', packages: 'write' } }],
+])('the jobs of %s have these permissions, and no others', (name, permissions) => {
+  const { jobs } = workflowSchema.parse(parse(read(`.github/workflows/${name}.yml`)));
+  expect(Object.fromEntries(Object.entries(jobs).map(([job, its]) => [job, its.permissions]))).toEqual(permissions);
+});
+
+const commandsOf = (name: string, job: string) =>
+  workflowSchema
+    .parse(parse(read(`.github/workflows/${name}.yml`)))
+    .jobs[job]?.steps.flatMap((step) => ('run' in step ? [step.run] : []));
+
+test('pull requests run the command of .ci/run', () => {
+  expect(commandsOf('pull-request', 'test')).toContain('.ci/run');
   expect(read('.ci/run')).toMatch(/^exec npm test$/m);
+});
+
+describe("the runner's user is not root, so a step before the tests", () => {
+  test.each([
+    ['pull-request', 'test', '.ci/run'],
+    ['nightly', 'test-full', 'npm run test:full'],
+  ])('of %s prepares the runner', (name, job, tests) => {
+    const preparation = ['.ci/prepare-runner', tests];
+    expect(commandsOf(name, job)?.filter((command) => preparation.includes(command))).toEqual(preparation);
+  });
+
+  test('installs every program of the tests, except the one that the image has', () => {
+    const { chromium, ...installed } = TEST_PROGRAMS;
+    expect(chromium).toBe('chromium');
+    const [, names = ''] = /^sudo apt-get install (.*)$/m.exec(read('.ci/prepare-runner')) ?? [];
+    expect(names.split(' ')).toEqual(expect.arrayContaining(Object.values(installed)));
+  });
+
+  const permission = 'sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0';
+  test.each([
+    ['nightly', 'scan'],
+    ['release', 'release'],
+  ])('of %s permits the user namespaces of rootless BuildKit', (name, job) => {
+    const commands = commandsOf(name, job) ?? [];
+    const builds = commands.findIndex((command) => command.startsWith('npm run release '));
+    expect(commands.slice(0, builds)).toContain(permission);
+    expect(read('.ci/prepare-runner').split('\n')).toContain(permission);
+  });
 });
 
 test('Dependabot watches each folder with dependencies', () => {
