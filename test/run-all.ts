@@ -6,7 +6,8 @@ import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms } from './checks/test-programs.ts';
-import { showRun, type Outcome } from './checks/show-run.ts';
+import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
+import { showRun } from './checks/show-run.ts';
 import { runMain } from './cluster/progress.ts';
 
 const isFull = process.argv.includes('--full');
@@ -17,8 +18,7 @@ const suites: SuiteResult[] = [];
 const failedSuites: SuiteResult[] = [];
 
 async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
-  const { ok } = await showRun(name, program, args);
-  return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
+  return outcomeOf(name, await showRun(name, program, args));
 }
 
 /** Runs jest, and returns undefined where it did not even write results. */
@@ -159,9 +159,7 @@ const [endToEnd, ...others] = await Promise.all([
   checks.then(withOwnServers),
   checks.then(withApiServer),
 ]);
-const outcomes = [...others.flat(), ...up, ...endToEnd, await secondAttempt()];
-const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0);
-const outcome = { passed: sum('passed'), failed: sum('failed') };
+const outcome = totalOf([...others.flat(), ...up, ...endToEnd, await secondAttempt()]);
 if (commit !== undefined) writeFullResults(commit, started, outcome, suites);
-console.log(`${outcome.passed} passed, ${outcome.failed} failed`);
+for (const line of summaryOf(outcome)) console.log(line);
 process.exitCode = outcome.failed > 0 ? 1 : 0;

@@ -5,7 +5,7 @@ import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
 import { run } from '../cluster/run.ts';
 import type { SuiteResult } from './jest-results.ts';
-import type { Outcome } from './show-run.ts';
+import type { Outcome } from './outcome.ts';
 
 export const FULL_RESULTS_FILE = join(REPOSITORY_ROOT, 'test', 'full-results.json');
 
@@ -23,7 +23,7 @@ export async function cleanCommit(): Promise<string> {
 export function writeFullResults(
   commit: string,
   started: Date,
-  outcome: Outcome,
+  outcome: Required<Outcome>,
   suites: readonly SuiteResult[],
 ): void {
   const machine = { cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version };

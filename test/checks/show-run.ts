@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
+import { resultOf, type Result } from './outcome.ts';
 
-export interface Outcome {
-  passed: number;
-  failed: number;
-}
+const titles: Record<Result, string> = { passed: 'ok    ', failed: 'FAILED', 'not run': 'NOT RUN' };
 
 /** Runs a program and prints its output when it ends, so that concurrent programs remain readable. */
 export function showRun(
@@ -11,7 +9,7 @@ export function showRun(
   program: string,
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<{ ok: boolean }> {
+): Promise<Result> {
   const started = Date.now();
   return new Promise((resolve) => {
     const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -19,17 +17,18 @@ export function showRun(
     const take = (text: string) => output.push(text);
     child.stdout.setEncoding('utf8').on('data', take);
     child.stderr.setEncoding('utf8').on('data', take);
-    const end = (ok: boolean) => {
+    const end = (result: Result) => {
       const seconds = ((Date.now() - started) / 1000).toFixed(1);
-      console.log(`\n=== ${ok ? 'ok    ' : 'FAILED'} ${name} (${seconds} s)`);
-      // A success needs few lines; jest's summary is among the last.
-      console.log(ok ? output.join('').trimEnd().split('\n').slice(-8).join('\n') : output.join(''));
-      resolve({ ok });
+      console.log(`\n=== ${titles[result]} ${name} (${seconds} s)`);
+      // Only a failure needs all lines; jest's summary is among the last.
+      const text = output.join('');
+      console.log(result === 'failed' ? text : text.trimEnd().split('\n').slice(-8).join('\n'));
+      resolve(result);
     };
     child.on('error', (error) => {
       output.push(error.message);
-      end(false);
+      end('failed');
     });
-    child.on('close', (code) => end(code === 0));
+    child.on('close', (code) => end(resultOf(code)));
   });
 }

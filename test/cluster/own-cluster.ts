@@ -4,6 +4,7 @@ import { withCleanUp } from './clean-up.ts';
 import { isDebianRoot } from './debian-packages.ts';
 import { OwnEngine, type OwnEngineOptions } from './own-engine.ts';
 import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
+import { NotRun } from './problem.ts';
 
 export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
   /** Arguments of `npm run up`. */
@@ -18,13 +19,10 @@ export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
 
 /**
  * Starts a local cluster in a Docker Engine of its own, runs tests on it, and removes both. The engine has a network
- * namespace, so the local cluster is not affected. Throws if a test fails.
+ * namespace, so the local cluster is not affected. Throws if a test fails, and NotRun on machines without Debian or root.
  */
 export async function testOnOwnCluster({ up, project, jest, env, ...options }: OwnClusterOptions): Promise<void> {
-  if (!isDebianRoot()) {
-    console.log('Skipped: a second Docker Engine takes Debian and root.');
-    return;
-  }
+  if (!isDebianRoot()) throw new NotRun('a second Docker Engine needs Debian and root.');
   mkdirSync(CACHE_FOLDER, { recursive: true });
   const engine = new OwnEngine({ ...options, folder: mkdtempSync(join(CACHE_FOLDER, `${options.namespace}-`)) });
   await withCleanUp(

@@ -1,4 +1,4 @@
-import { Problem } from './problem.ts';
+import { NOT_RUN_STATUS, NotRun, Problem } from './problem.ts';
 
 /** Reports what a running step is doing; shown only in a terminal's live line. */
 export type Detail = (text: string) => void;
@@ -84,11 +84,19 @@ export function startProgress(output: Output = process.stdout): Progress {
   return { step, steps };
 }
 
-/** Runs a script's main function. A Problem ends the process with one line, any other error with its stack. */
+/**
+ * Runs a script's main function. A Problem ends the process with one line, any other error with its stack, and NotRun with a
+ * status of its own.
+ */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();
   } catch (error) {
+    if (error instanceof NotRun) {
+      console.log(`Not run: ${error.message}`);
+      process.exitCode = NOT_RUN_STATUS;
+      return;
+    }
     console.error(error instanceof Problem ? `\n${error.message}` : error);
     process.exitCode = 1;
   }

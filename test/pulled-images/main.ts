@@ -11,6 +11,7 @@ import { ensureNodeImage, storeNodeImage } from '../cluster/node-image.ts';
 import { OwnEngine } from '../cluster/own-engine.ts';
 import { CACHE_FOLDER } from '../cluster/paths.ts';
 import { buildPrograms, programPath } from '../cluster/programs.ts';
+import { NotRun } from '../cluster/problem.ts';
 import { runMain, startProgress } from '../cluster/progress.ts';
 import { pushLayers } from '../cluster/push-layers.ts';
 import { run } from '../cluster/run.ts';
@@ -106,10 +107,7 @@ async function showSizes(): Promise<void> {
 }
 
 await runMain(async () => {
-  if (!isDebianRoot()) {
-    console.log('Skipped: the images to pull are built locally, which takes Debian and root.');
-    return;
-  }
+  if (!isDebianRoot()) throw new NotRun('the images to pull are built locally, which needs Debian and root.');
   if (process.argv.includes('--sizes')) return showSizes();
   await buildPrograms(['registry', 'host'], progress);
   mkdirSync(CACHE_FOLDER, { recursive: true });
