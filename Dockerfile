@@ -33,7 +33,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 # Only the tester needs the optional package, Playwright. Nothing that runs reads source maps, declarations of types, or
 # programs for the runtime Bare (prebuilds).
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund --cache /tmp/npm \
+RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund --cache /tmp/npm \
  && rm -rf /tmp/* \
  && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path '*/bare-*/prebuilds/*' \) -delete
 COPY LICENSE NOTICE LICENSES.md ./
