@@ -27,6 +27,7 @@ import { fileIn, imageIn, platformsOf } from './oci-layout.ts';
 import { MEDIA_TYPES, OciRegistry, sha256 } from './oci-registry.ts';
 import { readOptions, repositoryOf, type ReleaseOptions } from './options.ts';
 import { provenance, type Material } from './provenance.ts';
+import { requirePublishable } from './publishable.ts';
 import { releaseNotes, type Published } from './release-notes.ts';
 import { takeSecrets, type ReleaseSecrets } from './secrets.ts';
 import { exportSources, requireTag, type Sources } from './sources.ts';
@@ -250,7 +251,13 @@ await runMain(async () => {
   try {
     const source = join(scratch, 'source');
     const sources = await exportSources(source);
-    if (!options.isDryRun) await requireTag(options.version);
+    if (!options.isDryRun) {
+      await requireTag(options.version);
+      requirePublishable({
+        chart: readFileSync(join(source, 'charts/coppice/Chart.yaml'), 'utf8'),
+        results: readFileSync(join(source, 'test/full-results.json'), 'utf8'),
+      });
+    }
     const notes = changesOf(source, options.version);
     const out = resolve(options.out ?? join(LOCAL_FOLDER, 'release'));
     rmSync(out, { recursive: true, force: true });
