@@ -48,6 +48,12 @@ export interface Leaf {
   preset: unknown;
 }
 
+/** Values with a common name, such as api.tls. */
+export interface Group {
+  path: string;
+  description: string | undefined;
+}
+
 const root = rootSchema.parse(JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8')));
 const presets: unknown = parse(readFileSync(join(CHART, 'values.yaml'), 'utf8'));
 
@@ -61,17 +67,23 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function leavesBelow(schemas: Record<string, ValueSchema>, values: unknown, above: string): Leaf[] {
+function entriesBelow(schemas: Record<string, ValueSchema>, values: unknown, above: string): (Group | Leaf)[] {
   return Object.entries(schemas).flatMap(([name, given]) => {
     const schema = resolved(given);
     const preset = isMap(values) ? values[name] : undefined;
     const path = `${above}${name}`;
-    return schema.properties ? leavesBelow(schema.properties, preset, `${path}.`) : [{ path, schema, preset }];
+    if (!schema.properties) return [{ path, schema, preset }];
+    return [{ path, description: schema.description }, ...entriesBelow(schema.properties, preset, `${path}.`)];
   });
 }
 
+/** All values and groups in the schema; each group is before its values. */
+export const ENTRIES = entriesBelow(root.properties, presets, '');
+
+export const isLeaf = (entry: Group | Leaf): entry is Leaf => 'schema' in entry;
+
 /** All values in the schema. */
-export const LEAVES = leavesBelow(root.properties, presets, '');
+export const LEAVES = ENTRIES.filter(isLeaf);
 
 /** Returns the paths of all values in values.yaml, down to the schema's leaves. */
 export function presetPaths(values: unknown = presets, above = ''): string[] {

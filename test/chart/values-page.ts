@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { LEAVES, resolved, type Leaf, type ValueSchema } from './leaves.ts';
+import { ENTRIES, isLeaf, resolved, type Group, type Leaf, type ValueSchema } from './leaves.ts';
 import { CHART } from './render.ts';
 
 export const README_PAGE = join(CHART, 'README.md');
@@ -23,18 +23,24 @@ function presetOf(preset: unknown): string {
   return text.length > 60 ? 'see values.yaml' : `\`${text.replace(/^"(.*)"$/, '$1')}\``;
 }
 
-function rowOf({ path, schema, preset }: Leaf): string {
-  const words = (schema.description ?? '').replaceAll('<', '\\<').replaceAll('|', '\\|');
-  return `| \`${path}\` | ${typeOf(schema)} | ${presetOf(preset)} | ${words} |`;
+const markdownOf = (words = '') => words.replaceAll('<', '\\<').replaceAll('|', '\\|');
+
+function rowOf(entry: Group | Leaf): string {
+  if (!isLeaf(entry)) return `| \`${entry.path}\` | group | | ${markdownOf(entry.description)} |`;
+  const { path, schema, preset } = entry;
+  return `| \`${path}\` | ${typeOf(schema)} | ${presetOf(preset)} | ${markdownOf(schema.description)} |`;
 }
 
-/** Returns Markdown with one table for each part of the values, below headings of this level. */
+/** Returns Markdown with one table for each part of the values, below headings of this level and the part's description. */
 function tables(level: string): string[] {
-  const parts = Map.groupBy(LEAVES, ({ path }) => path.split('.')[0] ?? '');
-  return [...parts].map(
-    ([part, rows]) =>
-      `${level} ${part}\n\n| value | type | default | |\n|---|---|---|---|\n${rows.map(rowOf).join('\n')}\n`,
-  );
+  const parts = Map.groupBy(ENTRIES, ({ path }) => path.split('.')[0] ?? '');
+  return [...parts].map(([part, entries]) => {
+    const [whole, ...below] = entries;
+    const [introduction, rows] =
+      whole === undefined || isLeaf(whole) ? [[], entries] : [[markdownOf(whole.description)], below];
+    const table = ['| value | type | default | effect |', '|---|---|---|---|', ...rows.map(rowOf)].join('\n');
+    return [`${level} ${part}`, ...introduction, table].join('\n\n');
+  });
 }
 
 const head = '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->';
@@ -52,13 +58,15 @@ export function readmeText(): Promise<string> {
     head,
     '# coppice',
     `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
-      'registry. [Install](../../docs/how-to/install.md) says what to set.',
+      'registry. `docs/how-to/install.md` in the repository, whose address `helm show chart` prints, says what to set.',
     '## Install',
-    '```yaml\n# values.yaml\nimage: { repository: registry.example.com/coppice, tag: "1.0" }\n' +
+    '```yaml\n# values.yaml\n' +
+      'image: { repository: registry.example.com/coppice, tag: "1.0" } # only with the chart of a checkout\n' +
       'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
       'environments: { url: https://env.example.com }\n' +
       'registry: { address: registry.example.com, credentialsSecret: registry-credentials }\n```',
-    '```sh\nhelm install coppice charts/coppice --namespace coppice-system --create-namespace --values values.yaml --wait\n' +
+    'A release is in a registry, and names its images. From a checkout, the chart is `charts/coppice`, without `--version`.',
+    '```sh\nhelm install coppice oci://REGISTRY/charts/coppice --version VERSION --namespace coppice-system --create-namespace \\\n  --values values.yaml --wait\n' +
       'helm test coppice --namespace coppice-system\n```',
     "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
     '## Values',

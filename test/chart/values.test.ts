@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { LEAVES, presetPaths, resolved, valueAt, withValue, type Leaf } from './leaves.ts';
+import { ENTRIES, isLeaf, LEAVES, presetPaths, resolved, valueAt, withValue, type Leaf } from './leaves.ts';
 import { CHART, render } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES } from './sample-values.ts';
 import { README_PAGE, readmeText } from './values-page.ts';
@@ -12,14 +12,22 @@ test('has the same values in values.yaml and values.schema.json', () => {
   expect(presetPaths().sort()).toEqual(LEAVES.map(({ path }) => path).sort());
 });
 
-test('describes every value', () => {
-  expect(LEAVES.filter(({ schema }) => schema.description === undefined).map(({ path }) => path)).toEqual([]);
+test('describes every value and group, in words that need no heading', () => {
+  const described = ENTRIES.map((entry) => ({
+    path: entry.path,
+    words: isLeaf(entry) ? entry.schema.description : entry.description,
+  }));
+  const vague = /^(Whether (it|they) |(Size|Addresses|Ports|TCP ports)\.|Settings of |The same |Its key )/;
+  const lacking = described.filter(({ words }) => words === undefined || vague.test(words));
+  expect(lacking.map(({ path }) => path)).toEqual([]);
 });
 
 test('lists all values in README.md: npm run generate', async () => {
   const text = readFileSync(README_PAGE, 'utf8');
   expect(text).toBe(await readmeText());
-  expect(LEAVES.filter(({ path }) => !text.includes(`| \`${path}\``)).map(({ path }) => path)).toEqual([]);
+  const parts = new Set(ENTRIES.map(({ path }) => path.split('.')[0]));
+  const rows = ENTRIES.filter((entry) => isLeaf(entry) || !parts.has(entry.path));
+  expect(rows.filter(({ path }) => !text.includes(`| \`${path}\``)).map(({ path }) => path)).toEqual([]);
 });
 
 test('has the metadata that Helm repositories show in Chart.yaml', () => {
