@@ -61,9 +61,17 @@ export class OpenSessions {
     });
   }
 
-  /** Watches a session until it is closed. */
-  add(open: OpenSession): void {
+  /**
+   * Watches a session until it is closed. Closes it at once, and returns false, if what permitted it has ended since it
+   * was checked.
+   */
+  add(open: OpenSession): boolean {
     const { caller, target, session, environmentID } = open;
+    const ending = this.#endingOf(caller, environmentID, target);
+    if (ending) {
+      session.close(ending.code, ending.reason);
+      return false;
+    }
     const keys = [
       `group ${target.group.metadata.name}`,
       `environment ${keyOf(target.environment)}`,
@@ -83,9 +91,8 @@ export class OpenSessions {
     if (session.closed.aborted) remove();
     const current = this.#options.caches.environments.get(keyOf(target.environment));
     if (current) this.#keepAwake(current);
-    // What was checked before a pod was found may have ended since.
-    const ending = this.#endingOf(caller, environmentID, target);
-    if (ending) session.close(ending.code, ending.reason);
+    void this.#checkToken(open);
+    return true;
   }
 
   /** A session counts as a visit. The operator watches for visits only some minutes after the last one. */

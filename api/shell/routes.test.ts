@@ -292,10 +292,13 @@ describe('is closed', () => {
     await podClosed;
   });
 
-  test('when the member has left the group while its pod was looked for', async () => {
+  test.each([
+    ['shell', undefined],
+    ['forwarded port', `${services}/web/port-forward?port=5432`],
+  ])('when the member has left the group while the pod of the %s was looked for', async (_what, path) => {
     await stop();
     await start({}, () => api.cluster.change(GROUP, { name: 'acme' }, { spec: { members: [] } }));
-    expect((await new Client().closed).code).toBe(4401);
+    expect((await new Client(path).closed).code).toBe(4401);
     expect(pods.connections).toEqual([]);
   });
 

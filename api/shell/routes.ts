@@ -149,7 +149,7 @@ async function open(
     const { reason, transferred } = session;
     audit(request, response, { event: 'end', ...where, seconds, ...transferred, reason });
   });
-  sessions.add({ session, caller, target, environmentID: target.environmentID });
+  if (!sessions.add({ session, caller, target, environmentID: target.environmentID })) return;
   run(session, at, service).catch((error: unknown) => fail(session, error, logger));
 }
 
