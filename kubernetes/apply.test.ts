@@ -58,22 +58,22 @@ function setUp() {
 }
 
 describe('Applier', () => {
-  test('waits for its turn with what is written only', async () => {
+  test('waits for a slot only if it writes', async () => {
     const server = new FakeServer();
-    const turns: string[] = [];
+    const written: string[] = [];
     const applier = new Applier({
       client: server,
       fieldManager: 'me',
       hashAnnotation,
-      takeTurn: (object, write) => {
-        turns.push(object.metadata.name);
+      inSlot: (object, write) => {
+        written.push(object.metadata.name);
         expect(server.requests).toHaveLength(0);
         return write();
       },
     });
     await applier.apply(ConfigMap, configMap({ a: '1' }), undefined);
     await applier.apply(ConfigMap, configMap({ a: '1' }), server.live);
-    expect(turns).toEqual(['web']);
+    expect(written).toEqual(['web']);
     expect(server.requests).toHaveLength(1);
   });
 

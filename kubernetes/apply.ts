@@ -11,11 +11,11 @@ export interface ApplierOptions {
   fieldManager: string;
   /** Annotation with the hash of the object that was last applied. */
   hashAnnotation: string;
-  /** Runs the request that writes an object, when its turn comes. By default at once. */
-  takeTurn?: TakeTurn;
+  /** Runs the write of an object when a slot is free. By default at once. */
+  inSlot?: InSlot;
 }
 
-export type TakeTurn = <T>(object: KubernetesObject, write: () => Promise<T>) => Promise<T>;
+export type InSlot = <T>(object: KubernetesObject, write: () => Promise<T>) => Promise<T>;
 
 export interface Applied<T> {
   /** The current object. */
@@ -27,7 +27,7 @@ export interface Applied<T> {
 /** Enough for all live objects; a forgotten one costs one request that changes nothing. */
 const maxNormalized = 50_000;
 
-/** What is known of an object that is to be replaced. */
+/** The state of an object that is to be replaced, or whether it exists. */
 export type Known<T> = { live: T | undefined } | { isNew: boolean };
 
 /**
@@ -95,7 +95,7 @@ export class Applier {
     live: T | undefined,
     write: (stamped: T) => Promise<T>,
   ): Promise<Applied<T>> {
-    const { hashAnnotation, takeTurn = atOnce } = this.#options;
+    const { hashAnnotation, inSlot = atOnce } = this.#options;
     const annotations = { ...desired.metadata.annotations, [hashAnnotation]: hashOf(desired) };
     const stamped = {
       ...desired,
@@ -105,7 +105,7 @@ export class Applier {
     };
     const id = `${type.group}/${type.kind}/${keyOf(desired)}`;
     if (live && this.#isApplied(id, stamped, live)) return { object: live, written: false };
-    const object = await takeTurn(stamped, () => write(stamped));
+    const object = await inSlot(stamped, () => write(stamped));
     if (isSubset(stamped, object)) this.#normalized.delete(id);
     else this.#remember(id, hashOf([object.metadata.uid, project(stamped, object)]));
     return { object, written: object.metadata.resourceVersion !== live?.metadata.resourceVersion };

@@ -22,6 +22,8 @@ import type { Source } from '../source/git/source.ts';
 export interface OperatorContext {
   client: ClusterClient;
   applier: Applier;
+  /** Applies what is in the namespaces of environments, with a limit for each tenant. */
+  contentsApplier: Applier;
   caches: OperatorCaches;
   redis: Redis;
   source: Source;

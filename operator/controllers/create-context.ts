@@ -23,6 +23,7 @@ import { createKeyPair } from '../source/git/ssh-tools.ts';
 export type GivenContext = Omit<
   OperatorContext,
   | 'applier'
+  | 'contentsApplier'
   | 'source'
   | 'hosts'
   | 'configurations'
@@ -38,11 +39,10 @@ export type GivenContext = Omit<
 >;
 
 /**
- * Concurrent writes of environments' objects. One environment can need a hundred, and a tenant has half of the workers:
- * unlimited, the API server works through one tenant's thousand requests before it sees another's. A tenant's eight
- * still keep two of its processors busy.
+ * Maximum numbers of concurrent writes of environments' contents. One environment can need a hundred, and a tenant has
+ * half of the workers: without a limit, another tenant's write waits for a thousand.
  */
-const writes = { total: 32, perTenant: 8 };
+const contentWrites = { total: 32, perTenant: 8 };
 
 /** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {
@@ -57,17 +57,17 @@ export function createContext(given: GivenContext): OperatorContext {
     caCertificates: config.caCertificates,
   });
   const flows = new Flows(caches);
-  const slots = new FairSlots(writes.total, { perTenant: writes.perTenant, perHost: writes.perTenant });
+  const slots = new FairSlots(contentWrites.total, { perTenant: contentWrites.perTenant });
+  const applying = { client, fieldManager: FIELD_MANAGERS.operator, hashAnnotation: ANNOTATIONS.appliedHash };
   const http = createHostHttp(config, now);
   const sshKeys = new SshKeys({ client, createKeyPair: (comment) => createKeyPair(tmpdir(), comment) });
   const hosts = new GitHosts({ client, source, http, sshKeys, flows, defaults: config.sources.hosts });
   return {
     ...given,
-    applier: new Applier({
-      client,
-      fieldManager: FIELD_MANAGERS.operator,
-      hashAnnotation: ANNOTATIONS.appliedHash,
-      takeTurn: (object, write) => slots.run(flows.ofObject(object), write),
+    applier: new Applier(applying),
+    contentsApplier: new Applier({
+      ...applying,
+      inSlot: (object, write) => slots.run(flows.ofObject(object), write),
     }),
     source,
     flows,

@@ -73,7 +73,8 @@ export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
-  const { client, applier, caches, source, configurations, revisions, flows, hashKey, config, logger, now } = context;
+  const { client, contentsApplier, caches, source, configurations, revisions, flows } = context;
+  const { hashKey, config, logger, now } = context;
   const { registry, environments, sources } = config;
   const plannerSettings = {
     registry: registry.address,
@@ -90,7 +91,7 @@ export function createEnvironmentReconciler(
   };
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
   const masking = new Masking(planner);
-  const workloads = new WorkloadSet(client, applier, caches, workloadSettings(context));
+  const workloads = new WorkloadSet(client, contentsApplier, caches, workloadSettings(context));
   const settingsOf = sleepSettings({ configurations, afterSeconds: environments.sleepAfterSeconds });
   const watches = config.waker !== undefined;
   const wakers = new WakerReports({ board: context.board, settingsOf, apiUrl: config.apiUrl });
@@ -109,7 +110,7 @@ export function createEnvironmentReconciler(
     ResourceQuota: caches.resourceQuotas,
     RoleBinding: caches.memberBindings,
   });
-  const contents = new EnvironmentNamespace(client, applier, caches.namespaces, isolation, {
+  const contents = new EnvironmentNamespace(client, contentsApplier, caches.namespaces, isolation, {
     isolation: isolationSettings(context),
     onRestored: recordRestored(context.events),
     pullSecret: pullSecrets(context),
