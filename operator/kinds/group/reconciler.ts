@@ -31,6 +31,7 @@ import {
   roleBindings,
   type GroupRoles,
 } from './objects.ts';
+import { settled } from '../../shared/settled.ts';
 
 export interface GroupReconcilerOptions {
   client: ClusterClient;
@@ -92,7 +93,7 @@ export class GroupReconciler {
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     const ensured = [
       await this.#ensureNamespace(group),
-      ...(await eachOrFirstError(roleBindings(group, this.#options.roles), (one) => this.#ensureBinding(one))),
+      ...(await settled(roleBindings(group, this.#options.roles).map((one) => this.#ensureBinding(one)))),
       await this.#options.store.restore(group),
     ];
     if (isSetUp && ensured.includes(true)) this.#restores.take(name, now);
@@ -189,7 +190,7 @@ export class GroupReconciler {
     }
     if (found) {
       const bound = Object.entries(boundRoles(roles));
-      await eachOrFirstError(bound, ([name, role]) => this.#removeBinding({ namespace, name }, role));
+      await settled(bound.map(([name, role]) => this.#removeBinding({ namespace, name }, role)));
     }
     // The builder's cache must not be available to another group of this name.
     if (!isBuilderGone) return { requeueAfterMs: builderRecheckMs };
@@ -205,13 +206,6 @@ export class GroupReconciler {
     await deleteObject(client, Namespace, store);
     return false;
   }
-}
-
-/** Acts on all items; throws the first error in their order. */
-async function eachOrFirstError<T, R>(items: T[], act: (item: T) => Promise<R>): Promise<R[]> {
-  const acts = items.map(act);
-  await Promise.allSettled(acts);
-  return Promise.all(acts);
 }
 
 /** Returns whether the current generation of the group was reconciled successfully. */

@@ -1,4 +1,5 @@
 import { LABELS } from '../../../crds/labels.ts';
+import { settled } from '../../shared/settled.ts';
 import type { Applier } from '../../../kubernetes/apply.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import {
@@ -74,7 +75,7 @@ export class WorkloadSet {
     this.#hosts = new PublicHosts(client, applier, caches);
     this.#wakers = new WakerFront(client, applier, caches);
     this.#jobs = new WorkloadObjects(client, applier, Job, caches.jobs);
-    this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies, { isWhole: true });
+    this.#policies = new WorkloadObjects(client, applier, NetworkPolicy, caches.networkPolicies, { replaces: true });
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
     this.#pods = caches.pods;
     this.#runs = new JobRuns(client, this.#jobs, this.#claims, caches.pods);
@@ -86,7 +87,7 @@ export class WorkloadSet {
     const context = { ...input, settings: this.#settings };
     await this.#provide(context);
     const running = input.serviceFile.services.filter((service) => !isJob(service));
-    await Promise.all(running.map((service) => this.#deployments.apply(deployment(context, service, 0))));
+    await settled(running.map((service) => this.#deployments.apply(deployment(context, service, 0))));
     return {
       services: input.serviceFile.services.map((service) => ({
         name: service.name,
@@ -119,7 +120,7 @@ export class WorkloadSet {
     let next = services.filter((service) => this.#isStarted(context, service));
     const inOrder = withDependenciesOfJobs(services);
     while (next.length > 0 || (next = startableServices(inOrder, reached)).length > 0) {
-      const outcomes = await Promise.all(next.map((service) => this.#run(context, service)));
+      const outcomes = await settled(next.map((service) => this.#run(context, service)));
       for (const { service, isUp, isAlone, failure, diagnosis } of outcomes) {
         launched.add(service.name);
         if (isUp) up.add(service.name);
@@ -164,7 +165,7 @@ export class WorkloadSet {
     const stopped = new Set<string>();
     let next: Service[];
     while ((next = stoppableServices(continuous, { asked, stopped })).length > 0) {
-      const outcomes = await Promise.all(next.map((service) => this.#stop(context, service)));
+      const outcomes = await settled(next.map((service) => this.#stop(context, service)));
       for (const { name, isStopped } of outcomes) {
         asked.add(name);
         if (isStopped) stopped.add(name);
@@ -215,7 +216,7 @@ export class WorkloadSet {
 
   /** Creates what services need before they run: volumes, addresses and network policies. */
   async #provide(context: WorkloadContext): Promise<void> {
-    await Promise.all([
+    await settled<unknown>([
       ...volumesOf(context).map((volume) => this.#claims.createOnce(claim(context, volume))),
       ...networkPolicies(context).map((policy) => this.#policies.apply(policy)),
       ...addressesOf(context).map((address) => this.#services.apply(address)),
