@@ -353,6 +353,13 @@ describe('the isolation policies of a namespace', () => {
     await contents().renewPullSecret(sleepAt(false));
     await contents().renewPullSecret(sleepAt(false));
     expect(writes).toEqual(['replace Secret', 'patch env-shop-main--acme']);
+
+    // As an older Coppice has annotated it, without a key.
+    const unkeyed = { [PULL_SECRET_ANNOTATION]: '0'.repeat(32) };
+    if (there) there = { ...there, metadata: { ...there.metadata, annotations: unkeyed } };
+    writes = [];
+    await contents().renewPullSecret(sleepAt(true));
+    expect(writes).toEqual(['replace Secret', 'patch env-shop-main--acme']);
   });
 
   const stateAt = (key: string): ObjectState => {

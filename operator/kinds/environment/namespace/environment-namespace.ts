@@ -28,6 +28,7 @@ import { type ContentsCondition, type ContentsField, enteredNamespace } from '..
 import type { Contribution } from '../scope/contribution.ts';
 import { type PhaseResult, soonest } from '../scope/phase.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
+import { settled } from '../../../shared/settled.ts';
 
 /**
  * Annotation of the namespace, set once all isolation policies are applied: a hash of them, and the state that they
@@ -197,13 +198,13 @@ export class EnvironmentNamespace {
 
   /**
    * Returns the pull Secret to apply. One that exists is not renewed while the environment sleeps: no pod is started,
-   * and waking renews it.
+   * and waking renews it. The hash of an older Coppice had no key, and does not stay even then.
    */
   async #wantedPullSecret(scope: EnvironmentScope, { metadata }: Namespace): Promise<WantedPullSecret> {
     const former = metadata.annotations?.[PULL_SECRET_ANNOTATION];
     const { secret, renewAt } = await this.#settings.pullSecret(scope);
     const hash = keyedHash(await this.#settings.hashKey(), secret);
-    if (former !== undefined && scope.isAsleep) return { secret, hash, isDue: false };
+    if (scope.isAsleep && former?.length === hash.length) return { secret, hash, isDue: false };
     const requeueAfterMs = renewAt && Math.max(1, renewAt.getTime() - scope.now.getTime());
     return { secret, hash, isDue: former !== hash, requeueAfterMs };
   }
@@ -238,8 +239,8 @@ export class EnvironmentNamespace {
     // The API server updates a quota's status for everything that it counts, so the counted objects are applied before it.
     const isQuota = ({ kind }: IsolationObject) => kind === ResourceQuota.kind;
     const counted = isolation.filter((object) => !isQuota(object)).map(apply);
-    await Promise.all([...counted, this.#applier.replace(Secret, pull.secret, { isNew })]);
-    await Promise.all(isolation.filter(isQuota).map(apply));
+    await settled<unknown>([...counted, this.#applier.replace(Secret, pull.secret, { isNew })]);
+    await settled(isolation.filter(isQuota).map(apply));
     const mark = markOf(
       wanted,
       isolation.map((object) => applied.get(object) ?? ''),
