@@ -147,8 +147,8 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end }}
 
 {{/*
-Restarts a process that has not answered for two minutes. A process that only waits for a processor, on a node that is
-busy with builds, needs no restart: its work would start again, and all replicas with it.
+Restarts a process that has not answered eight probes, which takes 80 s to two minutes. A process that only waits for a
+processor, on a node that is busy with builds, needs no restart, which would also make it repeat its work.
 */}}
 {{- define "coppice.livenessProbe" -}}
 httpGet: { path: /healthz, port: health }
