@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { setImmediate as nextTick } from 'node:timers/promises';
+import { setImmediate as afterPendingEvents } from 'node:timers/promises';
 import { ApiError, TooLargeError, UnreachableError, apiErrorFrom } from './api-error.ts';
 import { sleep, systemClock } from './clock.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
@@ -190,7 +190,7 @@ export async function readBody(
   const text = Buffer.concat(chunks).toString('utf8');
   if (onText) {
     onText(text);
-    await nextTick();
+    await afterPendingEvents();
   }
   if (!response.headers['content-type']?.startsWith('application/json')) return text;
   return JSON.parse(text) as unknown;

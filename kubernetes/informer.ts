@@ -17,7 +17,7 @@ export interface InformerOptions<T> extends ReflectorOptions<T> {
   /** Name for logs and metrics, usually the kind. */
   name: string;
   indexes?: Record<string, IndexFunction<T>>;
-  /** Returns the part of an object to cache, of a part it returned too; by default everything except managedFields. */
+  /** Returns the part of an object to cache; must be idempotent. By default everything except managedFields. */
   transform?: (object: T) => T;
   metrics?: InformerMetrics | undefined;
 }

@@ -117,9 +117,9 @@ function buildEvents(before: EnvironmentStatus, after: EnvironmentStatus, { spec
       events.push(normal('WaitingForImages', `build ${build.number}: ${build.message}`));
   }
   const wasRolledOut = !isNew && before.build?.rolloutStartedAt !== undefined;
-  // A success in the same moment says that there are images.
-  const isNews = build?.result === 'running' || (hasEnded && build.result !== 'succeeded');
-  if (build?.rolloutStartedAt !== undefined && !wasRolledOut && isNews)
+  // The Event of a success reports the images too.
+  const isWorthAnEvent = build?.result === 'running' || (hasEnded && build.result !== 'succeeded');
+  if (build?.rolloutStartedAt !== undefined && !wasRolledOut && isWorthAnEvent)
     events.push(
       normal('ImagesReady', `build ${build.number}: all images are in the registry; the services are being rolled out`),
     );

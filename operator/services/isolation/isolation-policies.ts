@@ -35,7 +35,7 @@ const servicePods = {
     { key: LABELS.offline, operator: 'DoesNotExist' },
   ],
 };
-// The same as an omitted field, but an older Coppice named it, and another hash would replace all existing policies.
+// Means the same as an omitted field. Omitting it would change the hash, and so replace the policies of all existing environments.
 const nothing: [] = [];
 
 /** Returns the network policies that isolate an environment, before those of its service file. */

@@ -14,21 +14,21 @@ export class WorkloadObjects<T extends KubernetesObject> {
   readonly #client: WorkloadClient;
   readonly #applier: Applier;
   readonly #type: ResourceType<T>;
-  readonly #isWhole: boolean;
+  readonly #replaces: boolean;
   readonly cache: Informer<T>;
 
-  /** `isWhole`: nobody else owns a field of these objects, so they are replaced instead of applied, which costs less. */
+  /** `replaces`: nobody else owns a field of these objects, so they are replaced instead of applied, which costs less. */
   constructor(
     client: WorkloadClient,
     applier: Applier,
     type: ResourceType<T>,
     cache: Informer<T>,
-    { isWhole = false } = {},
+    { replaces = false } = {},
   ) {
     this.#client = client;
     this.#applier = applier;
     this.#type = type;
-    this.#isWhole = isWhole;
+    this.#replaces = replaces;
     this.cache = cache;
   }
 
@@ -46,7 +46,7 @@ export class WorkloadObjects<T extends KubernetesObject> {
   async apply(desired: T): Promise<T> {
     return this.#write(async () => {
       const live = this.cache.get(keyOf(desired));
-      const { object, written } = this.#isWhole
+      const { object, written } = this.#replaces
         ? await this.#applier.replace(this.#type, desired, { live })
         : await this.#applier.apply(this.#type, desired, live);
       if (written) this.cache.observe(object);

@@ -6,7 +6,7 @@ import { RepositoryReads } from './repository-reads.ts';
 
 interface Given {
   type?: GitRef['type'];
-  /** What the status says. */
+  /** What the status records. */
   fromFork: boolean | undefined;
   /** What the Git host answers. */
   isFork: boolean | undefined;

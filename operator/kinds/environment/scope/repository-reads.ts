@@ -18,7 +18,7 @@ export class RepositoryReads {
   #sourceBranch: string | undefined;
 
   /**
-   * Creates the reads of a ref's repository. `fromFork`: whether its commits come from a fork, as far as the status says;
+   * Creates the reads of a ref's repository. `fromFork`: whether the status records that its commits come from a fork;
    * `readOther`: reads one that its service file includes, by its name.
    */
   constructor(
@@ -85,7 +85,7 @@ export class RepositoryReads {
     const { name, type } = this.#gitRef;
     if (type !== 'pull request') return { access: host.access, refName: fullRefName({ name, type }) };
     const { location, isFork, sourceBranch } = await host.pullRequest(Number(name));
-    // Whoever took over the repository's name wrote the pull requests that are now its own.
+    // If another account has taken over the repository's name, it also controls the pull requests that the host reports as the repository's own.
     if (isFork === false && !this.#isKnownAsOwn) await confirmRepository();
     this.#fromFork = isFork;
     if (isFork === false) this.#sourceBranch = sourceBranch;
