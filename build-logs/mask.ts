@@ -1,8 +1,16 @@
 import { isUnseen, withoutSequences } from './controls.ts';
-import { foldedByte, readCanonical, readSeen, utf8Bytes, type CanonicalText } from './masking/canonical-text.ts';
+import {
+  foldedByte,
+  readCanonical,
+  readExactly,
+  readSeen,
+  utf8Bytes,
+  type CanonicalText,
+} from './masking/canonical-text.ts';
 import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
 import { PatternSet } from './masking/pattern-set.ts';
-import { secretForms } from './masking/secret-forms.ts';
+import { secretForms, type SecretForms } from './masking/secret-forms.ts';
+import { SHORT_WINDOW, ShortFragments } from './masking/short-fragments.ts';
 
 const placeholder = '***';
 /** Matches lines that may read differently once escapes are decoded or terminal sequences removed. */
@@ -61,9 +69,9 @@ export function maskLines(mask: LineMask, text: string): string {
  * several lines.
  */
 export function createLineMask(secrets: readonly string[]): LineMask {
-  const { patterns, texts, literals } = secretForms(secrets);
-  if (patterns.length + literals.length === 0) return (line) => ({ line });
-  const finder = new Finder(new PatternSet(patterns), new Fragments(texts), literals);
+  const forms = secretForms(secrets);
+  if (forms.patterns.size + forms.literals.size === 0) return (line) => ({ line });
+  const finder = new Finder(forms);
   return (line, before) => {
     if (!before && !finder.mayHaveSecrets(line)) return { line };
     const { hits, end } = finder.find(line, before);
@@ -79,17 +87,19 @@ type Hit = [start: number, end: number];
 
 class Finder {
   readonly #patterns: PatternSet;
+  readonly #literals: PatternSet;
   readonly #fragments: Fragments;
-  readonly #literals: readonly string[];
+  readonly #shortFragments: ShortFragments;
   readonly #hash = new RollingHash();
   #state = 0;
   /** How each ASCII character is compared. */
   readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
-  constructor(patterns: PatternSet, fragments: Fragments, literals: readonly string[]) {
-    this.#patterns = patterns;
-    this.#fragments = fragments;
-    this.#literals = literals;
+  constructor({ patterns, literals, shortTexts, texts }: SecretForms) {
+    this.#patterns = new PatternSet(patterns);
+    this.#literals = new PatternSet(literals);
+    this.#fragments = new Fragments(texts);
+    this.#shortFragments = new ShortFragments(shortTexts);
   }
 
   /**
@@ -97,7 +107,7 @@ class Finder {
    * escapes.
    */
   mayHaveSecrets(line: string): boolean {
-    if (this.#mayHave(line)) return true;
+    if (this.#mayHave(line) || this.#hasLiteral(line)) return true;
     const hasSequences = sequenceStarts.test(line);
     if (hasSequences && this.#mayHave(withoutSequences(line))) return true;
     if (!mayHaveEscapes(line)) return false;
@@ -118,7 +128,20 @@ class Finder {
       const byte = this.#folded[unit] ?? 0;
       if (byte !== 0 && this.#isFoundBy(byte)) return true;
     }
-    return this.#literalHits(line).length > 0;
+    return false;
+  }
+
+  #hasLiteral(line: string): boolean {
+    if (this.#literals.isEmpty) return false;
+    return plainReadings(line).some((read) => {
+      const { bytes, length } = read();
+      let state = 0;
+      for (let index = 0; index < length; index++) {
+        state = this.#literals.next(state, bytes[index] ?? 0);
+        if (this.#literals.endingIn(state) !== 0) return true;
+      }
+      return false;
+    });
   }
 
   #mayHaveDecoded(line: string, isStripped: boolean): boolean {
@@ -133,15 +156,17 @@ class Finder {
   #start(): void {
     this.#state = 0;
     this.#hash.reset();
+    this.#shortFragments.start();
   }
 
   /**
-   * Reads one more byte. Returns whether a pattern ends here, or whether the last WINDOW bytes may be part of a long
-   * secret: the hash alone can be wrong, so find() compares the bytes.
+   * Reads one more byte. Returns whether a pattern ends here, or whether the last bytes may be part of base64: the
+   * hash alone can be wrong, so find() compares the bytes.
    */
   #isFoundBy(byte: number): boolean {
     this.#state = this.#patterns.next(this.#state, byte);
     if (this.#state !== 0 && this.#patterns.endingIn(this.#state) !== 0) return true;
+    if (!this.#shortFragments.isEmpty && this.#shortFragments.isFoundBy(byte)) return true;
     if (this.#fragments.isEmpty) return false;
     const hash = this.#hash.next(byte);
     return this.#hash.isFull && this.#fragments.mayHave(hash);
@@ -149,43 +174,28 @@ class Finder {
 
   /** Searches a line in each form in which it can be read. */
   find(line: string, before: LineEnd | undefined): { hits: Hit[]; end: LineEnd | undefined } {
-    const hits = this.#literalHits(line);
+    const hits: Hit[] = [];
+    if (!this.#literals.isEmpty) {
+      for (const read of plainReadings(line)) addPatternHits(this.#literals, read(), hits);
+    }
     let end: LineEnd | undefined;
     for (const isStripped of sequenceStarts.test(line) ? [false, true] : [false]) {
       for (const decoded of mayHaveEscapes(line) ? [false, true] : [false]) {
         const text = readCanonical(line, { withoutSequences: isStripped, decoded });
-        this.#patternHits(text, hits);
+        addPatternHits(this.#patterns, text, hits);
+        this.#addShortHits(text, hits);
         end = this.#fragmentHits(text, before, hits) ?? end;
       }
     }
     return { hits, end };
   }
 
-  #literalHits(line: string): Hit[] {
-    const hits: Hit[] = [];
-    const search = (text: string, toHit: (start: number, end: number) => Hit) => {
-      for (const literal of this.#literals) {
-        for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + literal.length)) {
-          hits.push(toHit(at, at + literal.length));
-        }
-      }
-    };
-    if (this.#literals.length === 0) return hits;
-    search(line, (start, end) => [start, end]);
-    if (!mayHaveUnseen.test(line)) return hits;
-    for (const withoutSequences of [false, true]) {
-      const { text, starts, ends } = readSeen(line, { withoutSequences });
-      search(text, (start, end) => [starts[start] ?? 0, ends[end - 1] ?? 0]);
-    }
-    return hits;
-  }
-
-  #patternHits(text: CanonicalText, hits: Hit[]): void {
-    let state = 0;
+  #addShortHits(text: CanonicalText, hits: Hit[]): void {
+    if (this.#shortFragments.isEmpty) return;
+    this.#shortFragments.start();
     for (let index = 0; index < text.length; index++) {
-      state = this.#patterns.next(state, text.bytes[index] ?? 0);
-      const length = this.#patterns.endingIn(state);
-      if (length > 0) hits.push(hitOf(text, index + 1 - length, index + 1));
+      if (!this.#shortFragments.isFoundBy(text.bytes[index] ?? 0)) continue;
+      addHit(hits, hitOf(text, index + 1 - SHORT_WINDOW, index + 1));
     }
   }
 
@@ -209,7 +219,7 @@ class Finder {
       if (found === -1) continue;
       const first = start - this.#fragments.sharedBefore(found, text.bytes, start, Math.max(position, start - WINDOW));
       const shared = this.#fragments.sharedFrom(found, text.bytes, start, text.length);
-      hits.push(hitOf(text, first, start + shared));
+      addHit(hits, hitOf(text, first, start + shared));
       const rest = this.#goOn(text, found + shared, start + shared, start + shared + maxGap, hits);
       end = endAt(rest.position);
       position = rest.index;
@@ -238,12 +248,28 @@ class Finder {
       if (left < minRest) break;
       if (this.#fragments.sharedFrom(reached.position, bytes, index, Math.min(length, index + left)) < left) continue;
       const shared = this.#fragments.sharedFrom(reached.position, bytes, index, length);
-      hits.push([starts[index] ?? 0, ends[index + shared - 1] ?? 0]);
+      addHit(hits, [starts[index] ?? 0, ends[index + shared - 1] ?? 0]);
       reached = { index: index + shared, position: reached.position + shared };
       last = reached.index + maxGap;
       index = reached.index - 1;
     }
     return reached;
+  }
+}
+
+/** Returns functions that read a line as it is and as it is seen. */
+function plainReadings(line: string): (() => CanonicalText)[] {
+  const exact = () => readExactly(line);
+  if (!mayHaveUnseen.test(line)) return [exact];
+  return [exact, ...[false, true].map((withoutSequences) => () => readSeen(line, { withoutSequences }))];
+}
+
+function addPatternHits(patterns: PatternSet, text: CanonicalText, hits: Hit[]): void {
+  let state = 0;
+  for (let index = 0; index < text.length; index++) {
+    state = patterns.next(state, text.bytes[index] ?? 0);
+    const length = patterns.endingIn(state);
+    if (length > 0) addHit(hits, hitOf(text, index + 1 - length, index + 1));
   }
 }
 
@@ -258,6 +284,17 @@ function mayHaveEscapes(line: string): boolean {
 
 function hitOf({ starts, ends }: CanonicalText, first: number, end: number): Hit {
   return [starts[first] ?? 0, ends[end - 1] ?? 0];
+}
+
+/** Adds a match, as one with the previous if they overlap: in repeated characters each position can have one. */
+function addHit(hits: Hit[], [start, end]: Hit): void {
+  const last = hits.at(-1);
+  if (last && start < last[1] && last[0] < end) {
+    last[0] = Math.min(last[0], start);
+    last[1] = Math.max(last[1], end);
+  } else {
+    hits.push([start, end]);
+  }
 }
 
 /** Merges overlapping matches, so that no part of a secret remains visible next to another one. */

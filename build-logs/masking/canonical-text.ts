@@ -53,32 +53,31 @@ export function readCanonical(text: string, { withoutSequences, decoded }: Readi
   return { bytes, length: fold(count), starts: byteStarts, ends: byteEnds };
 }
 
-/** A line without invisible characters, and the position of each of its UTF-16 units in the original. */
-export interface SeenText {
-  text: string;
-  starts: readonly number[];
-  ends: readonly number[];
+/** Returns the UTF-8 of a text as it is. Shares memory as readCanonical() does. */
+export function readExactly(text: string): CanonicalText {
+  reserve(text.length);
+  return { bytes, length: encode(load(text, [], true)), starts: byteStarts, ends: byteEnds };
 }
 
-/** Returns a line as it is seen, with or without its terminal sequences. */
-export function readSeen(line: string, { withoutSequences }: Pick<Reading, 'withoutSequences'>): SeenText {
-  const seen: { text: string; starts: number[]; ends: number[] } = { text: '', starts: [], ends: [] };
-  reserve(line.length);
-  const count = load(line, withoutSequences ? sequenceRanges(line) : []);
-  for (let index = 0; index < count; index++) {
-    const character = String.fromCodePoint(at(index));
-    seen.text += character;
-    for (let unit = 0; unit < character.length; unit++) {
-      seen.starts.push(starts[index] ?? 0);
-      seen.ends.push(ends[index] ?? 0);
-    }
-  }
-  return seen;
+/**
+ * Returns the UTF-8 of a text without its invisible characters, and without terminal sequences if requested. Shares
+ * memory as readCanonical() does.
+ */
+export function readSeen(text: string, { withoutSequences }: Pick<Reading, 'withoutSequences'>): CanonicalText {
+  reserve(text.length);
+  const count = load(text, withoutSequences ? sequenceRanges(text) : []);
+  return { bytes, length: encode(count), starts: byteStarts, ends: byteEnds };
 }
 
 /** Returns a copy of the bytes. */
 export function canonicalBytes(text: string, decoded: boolean): Uint8Array {
   const { bytes: shared, length } = readCanonical(text, { withoutSequences: false, decoded });
+  return shared.slice(0, length);
+}
+
+/** Returns a copy of the bytes of readExactly(). */
+export function exactBytes(text: string): Uint8Array {
+  const { bytes: shared, length } = readExactly(text);
   return shared.slice(0, length);
 }
 
@@ -119,7 +118,7 @@ function reserve(length: number): void {
   byteEnds = new Int32Array(3 * size);
 }
 
-function load(text: string, sequences: readonly number[]): number {
+function load(text: string, sequences: readonly number[], withUnseen = false): number {
   let count = 0;
   let next = 0;
   for (let index = 0; index < text.length;) {
@@ -131,7 +130,7 @@ function load(text: string, sequences: readonly number[]): number {
     const unit = text.charCodeAt(index);
     const codePoint = unit < 0xd800 ? unit : (text.codePointAt(index) ?? 0);
     const end = index + (codePoint > 0xffff ? 2 : 1);
-    if (!isUnseen(codePoint)) {
+    if (withUnseen || !isUnseen(codePoint)) {
       codePoints[count] = codePoint;
       starts[count] = index;
       ends[count] = end;
@@ -320,11 +319,16 @@ function fold(count: number): number {
       continue;
     }
     const byte = folded[codePoint] ?? 0;
-    if (byte === 0) continue;
-    bytes[length] = byte;
-    byteStarts[length] = starts[index] ?? 0;
-    byteEnds[length] = ends[index] ?? 0;
-    length++;
+    if (byte !== 0) length = emit(byte, index, length);
+  }
+  return length;
+}
+
+function encode(count: number): number {
+  let length = 0;
+  for (let index = 0; index < count; index++) {
+    const codePoint = codePoints[index] ?? 0;
+    length = codePoint >= 0x80 ? emitUtf8(codePoint, index, length) : emit(codePoint, index, length);
   }
   return length;
 }
@@ -332,12 +336,17 @@ function fold(count: number): number {
 function emitUtf8(codePoint: number, index: number, before: number): number {
   let length = before;
   for (const byte of codePoint >= byteMark ? [codePoint & 0xff] : utf8Bytes(codePoint)) {
-    bytes[length] = byte;
-    byteStarts[length] = starts[index] ?? 0;
-    byteEnds[length] = ends[index] ?? 0;
-    length++;
+    length = emit(byte, index, length);
   }
   return length;
+}
+
+/** Adds a byte of the code point at `index`, and returns how many there are. */
+function emit(byte: number, index: number, length: number): number {
+  bytes[length] = byte;
+  byteStarts[length] = starts[index] ?? 0;
+  byteEnds[length] = ends[index] ?? 0;
+  return length + 1;
 }
 
 /** Returns the UTF-8 bytes of a character beyond ASCII. */

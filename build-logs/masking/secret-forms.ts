@@ -1,54 +1,61 @@
 import { stripControls } from '../controls.ts';
-import { canonicalBytes } from './canonical-text.ts';
+import { canonicalBytes, exactBytes } from './canonical-text.ts';
 import { MIN_FRAGMENT } from './fragments.ts';
+import { SHORT_WINDOW } from './short-fragments.ts';
 
 /** Minimum length of a masked text: masking shorter ones would hide half the log. */
 const minLength = 4;
 /** Minimum length of single lines of a secret with several lines, such as a key; shorter ones are common words. */
 const minLine = 8;
 /** Minimum number of base64 characters that the secret fully determines; as many do not occur by chance. */
-const minBase64 = 8;
+const minBase64 = SHORT_WINDOW;
+/** Maximum size in bytes of a text whose base64 has fewer than MIN_FRAGMENT characters in some of its forms. */
+const maxShort = 17;
 /** Maximum number of characters of one secret, and of all together; more would use too much memory. */
 export const MAX_SECRET = 64 * 1024;
 export const MAX_SECRETS = 512 * 1024;
 
+/** Sets of bytes are strings with a character per byte, so that no form is stored twice. */
 export interface SecretForms {
   /** Masked where they occur completely. */
-  patterns: Uint8Array[];
+  patterns: Set<string>;
+  /** Secrets of punctuation, which the canonical form removes, as they are and as they are seen. */
+  literals: Set<string>;
+  /** Masked where SHORT_WINDOW bytes of them occur, as where a line ends within the text. */
+  shortTexts: Set<string>;
   /** Masked where a sufficiently long part of them occurs. */
   texts: Uint8Array[];
-  /** Secrets of punctuation, which the canonical form removes, as they are and as they are seen. */
-  literals: string[];
 }
 
 /** Returns what to search for in canonical texts: the secrets, their lines, and both in base64. */
 export function secretForms(secrets: readonly string[]): SecretForms {
-  const forms: SecretForms = { patterns: [], texts: [], literals: [] };
+  const forms: SecretForms = { patterns: new Set(), literals: new Set(), shortTexts: new Set(), texts: [] };
+  const lines = new Set<string>();
   let length = 0;
   // Shortest first: secrets beyond the limit, usually files, are not searched for.
   for (const secret of [...new Set(secrets)].sort((one, other) => one.length - other.length)) {
     const kept = secret.slice(0, Math.min(MAX_SECRET, MAX_SECRETS - length));
     length += kept.length;
-    addForms(forms, kept);
+    addForms(forms, kept, lines);
+  }
+  for (const line of lines) {
+    addPatterns(forms, line);
+    // The base64 of a longer line is a part of that of the whole secret, except for a byte or two at its ends.
+    if (line.length <= maxShort) addBase64(forms, line, false);
   }
   return forms;
 }
 
-function addForms(forms: SecretForms, secret: string): void {
+/** Adds the forms of a whole secret, and its lines to `lines`. */
+function addForms(forms: SecretForms, secret: string, lines: Set<string>): void {
   const whole = secret.trim();
   if (whole.length < minLength) return;
-  const lines = whole
-    .split(/\r?\n/)
-    .map((line) => line.trim())
-    .filter((line) => line.length >= minLine);
-  const texts = whole.includes('\n') ? [whole, ...lines] : [whole];
-  for (const text of texts) addPatterns(forms, text);
-  for (const text of new Set([secret, ...texts])) {
-    for (const encoded of base64Forms(text)) {
-      if (encoded.length < MIN_FRAGMENT) forms.patterns.push(...partsOf(encoded));
-      // The base64 of each line is a part of that of the whole secret, except for a byte or two at its ends.
-      else if (text === secret || text === whole) forms.texts.push(encoded);
-    }
+  addPatterns(forms, whole);
+  for (const text of new Set([secret, whole])) addBase64(forms, text, true);
+  if (!whole.includes('\n')) return;
+  for (const part of whole.split(/\r?\n/)) {
+    const line = part.trim();
+    if (line.length >= minLine) lines.add(line);
   }
 }
 
@@ -57,18 +64,26 @@ function addForms(forms: SecretForms, secret: string): void {
  * a line cannot contain.
  */
 function addPatterns({ patterns, literals }: SecretForms, text: string): void {
-  const forms = [text, JSON.stringify(text)].flatMap((one) => [canonicalBytes(one, false), canonicalBytes(one, true)]);
-  const distinct = new Map(forms.map((bytes) => [Buffer.from(bytes).toString('latin1'), bytes]));
-  for (const bytes of distinct.values()) if (bytes.length >= minLength) patterns.push(bytes);
+  const json = JSON.stringify(text);
+  // Without escapes it has only quotes more, which the canonical form removes.
+  const texts = json.length === text.length + 2 ? [text] : [text, json];
+  const forms = texts.flatMap((one) => [canonicalBytes(one, false), canonicalBytes(one, true)]);
+  for (const bytes of forms) if (bytes.length >= minLength) patterns.add(characterPerByte(bytes));
   if ((forms[0]?.length ?? 0) >= minLength) return;
-  literals.push(...new Set([text, stripControls(text)].filter((literal) => literal.length >= minLength)));
+  for (const literal of [text, stripControls(text)]) {
+    if (literal.length >= minLength) literals.add(characterPerByte(exactBytes(literal)));
+  }
 }
 
-/** Returns the parts of a short base64 text that are found on their own, as where a line ends within the text. */
-function partsOf(encoded: Uint8Array): Uint8Array[] {
-  return Array.from({ length: encoded.length - minBase64 + 1 }, (_, start) =>
-    encoded.subarray(start, start + minBase64),
-  );
+function addBase64({ shortTexts, texts }: SecretForms, text: string, isWhole: boolean): void {
+  for (const encoded of base64Forms(text)) {
+    if (encoded.length < MIN_FRAGMENT) shortTexts.add(characterPerByte(encoded));
+    else if (isWhole) texts.push(encoded);
+  }
+}
+
+function characterPerByte(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
 /**

@@ -12,6 +12,7 @@ const kinds: Record<string, string> = {
     '\u001b[32m✔\u001b[0m \u001b[1mapi\u001b[22m built in \u001b[33m3.2s\u001b[39m, 214 modules transformed, 0 errors',
   base64: 'integrity sha512-pq3yLQmmkPeyk5zr6ZLjq4Xr0r9dPpVzE1hFzT5cY0h5w7hLxkqv0tqA9e9Zy7uBrW3kqM5nXo1cJ8vS2dQ4fg==',
   'one character': 'a'.repeat(4096),
+  quotes: '"'.repeat(4096),
   'escapes alone': '\u001b[0m%41&#65;'.repeat(512),
 };
 
@@ -26,6 +27,7 @@ const sets: Record<string, string[]> = {
         .match(/.{1,64}/g) ?? []
     ).join('\n')}\n-----END PRIVATE KEY-----\n`,
   ],
+  '64 KiB of quotes in lines of 8': ['"'.repeat(8).concat('\n').repeat(7281)],
   '32 of 8 KiB, alike': Array.from({ length: 32 }, (_, index) => `${'a'.repeat(8 * 1024)}${index}`),
 };
 
