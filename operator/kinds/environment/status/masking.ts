@@ -8,8 +8,9 @@ import type { Revision } from '../revision/revision.ts';
 /** Returns a text without the secrets in it. */
 export type Mask = (text: string) => string;
 
-/** A mask of many secrets takes several MiB. */
 const maxMasks = 16;
+/** A mask can take 160 bytes for each character of its secrets. */
+const maxCharacters = 512 * 1024;
 
 /**
  * Masks an environment's secrets in the output of its containers before it is written into statuses, which more people
@@ -19,6 +20,8 @@ export class Masking {
   readonly #planner: Pick<RevisionPlanner, 'find'>;
   /** Recently used masks by the Environment's UID: it is reconciled often while it is waited for. */
   readonly #made = new Map<string, { secrets: readonly string[]; mask: Mask }>();
+  /** Number of characters of the secrets of `#made`. */
+  #characters = 0;
 
   constructor(planner: Pick<RevisionPlanner, 'find'>) {
     this.#planner = planner;
@@ -37,11 +40,20 @@ export class Masking {
     const made = this.#made.get(scope.uid);
     if (made && isSame(made.secrets, secrets)) return made.mask;
     const mask = createMask(secrets);
-    this.#made.delete(scope.uid);
+    this.#forget(scope.uid);
+    const characters = lengthOf(secrets);
+    for (const uid of this.#made.keys()) {
+      if (this.#made.size < maxMasks && this.#characters + characters <= maxCharacters) break;
+      this.#forget(uid);
+    }
     this.#made.set(scope.uid, { secrets, mask });
-    const [oldest] = this.#made.keys();
-    if (this.#made.size > maxMasks && oldest !== undefined) this.#made.delete(oldest);
+    this.#characters += characters;
     return mask;
+  }
+
+  #forget(uid: string): void {
+    this.#characters -= lengthOf(this.#made.get(uid)?.secrets ?? []);
+    this.#made.delete(uid);
   }
 
   /** Returns the failure without the secrets of the revision with that id. */
@@ -66,6 +78,10 @@ export class Masking {
       failures: failures.map(masked),
     };
   }
+}
+
+function lengthOf(secrets: readonly string[]): number {
+  return secrets.reduce((sum, { length }) => sum + length, 0);
 }
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
