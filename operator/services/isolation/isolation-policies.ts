@@ -35,7 +35,8 @@ const servicePods = {
     { key: LABELS.offline, operator: 'DoesNotExist' },
   ],
 };
-// Means the same as an omitted field. Omitting it would change the hash, and so replace the policies of all existing environments.
+// Means the same as an omitted field. Omitting it would change the hash, and so replace the policies of all existing
+// environments.
 const nothing: [] = [];
 
 /** Returns the network policies that isolate an environment, before those of its service file. */

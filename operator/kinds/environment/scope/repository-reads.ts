@@ -85,7 +85,8 @@ export class RepositoryReads {
     const { name, type } = this.#gitRef;
     if (type !== 'pull request') return { access: host.access, refName: fullRefName({ name, type }) };
     const { location, isFork, sourceBranch } = await host.pullRequest(Number(name));
-    // If another account has taken over the repository's name, it also controls the pull requests that the host reports as the repository's own.
+    // If another account has taken over the repository's name, it also controls the pull requests that the host reports
+    // as the repository's own.
     if (isFork === false && !this.#isKnownAsOwn) await confirmRepository();
     this.#fromFork = isFork;
     if (isFork === false) this.#sourceBranch = sourceBranch;
