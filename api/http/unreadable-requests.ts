@@ -7,7 +7,7 @@ import { cutIfClosing } from '../limits/unread-answers.ts';
 const known: Readonly<Record<string, { status: number; error: string }>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    error: 'the headers are too large: the limit is 16 KiB. Send fewer or shorter headers',
+    error: 'the address and the headers are too large: the limit is 16 KiB together. Shorten the query or the headers',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, error: 'the request did not arrive in time. Send it again' },
 };

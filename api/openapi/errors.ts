@@ -40,6 +40,7 @@ export function errorsOf({
     ...(body && { 413: 'The body is too large.' }),
     ...((body ?? query ?? (!isOpen && writes)) && { 422: 'The request is not valid; `details` lists the faults.' }),
     429: 'Too many requests; `Retry-After` says when to try again.',
+    431: 'The address and the headers are too large together.',
     503: 'The cluster or Redis cannot be reached, or the API is overloaded; `Retry-After` says when to try again.',
     ...also,
   };

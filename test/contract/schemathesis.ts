@@ -21,8 +21,16 @@ const checks = [
 
 /** Ends the user's token; the contract test covers it. */
 const logout = 'POST /api/user/logout';
-/** Operations that delete what other operations need. */
-const ending = ['POST /api/group/{groupID}/leave', 'DELETE /api/group/{groupID}', 'DELETE /api/repository/{repoID}'];
+/**
+ * Operations that end what other operations need. Schemathesis puts IDs from responses into requests, so that it would
+ * also end its own session.
+ */
+const ending = [
+  'POST /api/group/{groupID}/leave',
+  'DELETE /api/group/{groupID}',
+  'DELETE /api/repository/{repoID}',
+  'DELETE /api/user/sessions/{sessionID}',
+];
 /** Operations that create expensive objects, or wait for Git hosts. */
 const few = ['POST /api/groups', 'POST /api/group/{groupID}', 'POST /api/repository/{repoID}/spawn'];
 
