@@ -65,8 +65,9 @@ export function readmeText(): Promise<string> {
       'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
       'environments: { url: https://env.example.com }\n' +
       'registry: { address: registry.example.com, credentialsSecret: registry-credentials }\n```',
-    'A release is in a registry, and names its images. From a checkout, the chart is `charts/coppice`, without `--version`.',
-    '```sh\nhelm install coppice oci://REGISTRY/charts/coppice --version VERSION --namespace coppice-system --create-namespace \\\n  --values values.yaml --wait\n' +
+    'A release is in a registry, and names its images. From a checkout, the chart is `charts/coppice`, without `--version`. ' +
+      'Create the namespace first, and in it the Secret `registry-credentials` with the keys `username` and `password`.',
+    '```sh\nhelm install coppice oci://REGISTRY/charts/coppice --version VERSION \\\n  --namespace coppice-system --values values.yaml --wait\n' +
       'helm test coppice --namespace coppice-system\n```',
     "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
     '## Values',
