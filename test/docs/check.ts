@@ -89,7 +89,7 @@ async function checkServiceFiles(page: string): Promise<void> {
 }
 
 function source(): string {
-  const files = globSync('{operator,api,service-file,crds}/**/*.ts', { cwd: REPOSITORY_ROOT });
+  const files = globSync('{operator,api,service-file,crds,waker}/**/*.ts', { cwd: REPOSITORY_ROOT });
   return files
     .filter((file) => !file.endsWith('.test.ts'))
     .map(read)
