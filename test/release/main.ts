@@ -240,7 +240,9 @@ async function signingKey(program: string, scratch: string, isDryRun: boolean, s
   const { COSIGN_PRIVATE_KEY: pem = '', COSIGN_PASSWORD: password = '' } = secrets;
   if (pem !== '') return { pem, password };
   if (isDryRun) return temporaryKey(program, join(scratch, 'key'));
-  throw new Problem('A release needs the key that signs it, in COSIGN_PRIVATE_KEY and COSIGN_PASSWORD.');
+  throw new Problem(
+    'A release needs the key that signs it, in COSIGN_PRIVATE_KEY and COSIGN_PASSWORD. `cosign generate-key-pair` creates one.',
+  );
 }
 
 await runMain(async () => {
