@@ -1,7 +1,8 @@
+import { Worker } from 'node:worker_threads';
 import { expect, test } from '@jest/globals';
 import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { CheckInput, CheckResult } from './check.ts';
-import { ServiceFileChecker } from './checker.ts';
+import { lateness, ServiceFileChecker, usageOf } from './checker.ts';
 
 /** Each test starts threads, which is slow on a busy machine, so only tests of a deadline have a short one. */
 const patient = { deadlineMs: 60_000, queueDeadlineMs: 60_000 };
@@ -76,8 +77,25 @@ test('merges the settings over the file of the repository', async () => {
 });
 
 test('ends and refuses a check that takes too long', async () => {
-  const slow = new ServiceFileChecker(metrics, { ...patient, deadlineMs: 1 }).check('ann', input('services: {}'));
-  await expect(slow).rejects.toBeInstanceOf(Invalid);
+  const services = Array.from({ length: 5000 }, (_, index) => `s${index}: { image: "a:${'x'.repeat(100)}" }`);
+  const file = `services: { ${services.join(', ')} }`;
+  const slow = new ServiceFileChecker(metrics, { ...patient, deadlineMs: 200 }).check('ann', input(file));
+  const reason: unknown = await slow.catch((error: unknown) => error);
+  // Which of the two depends on how busy this machine is.
+  expect(reason instanceof Invalid || reason instanceof Unavailable).toBe(true);
+});
+
+test('a thread that has not started yet has used no processor time', async () => {
+  const worker = new Worker('', { eval: true });
+  await expect(usageOf(worker)).resolves.toEqual({ user: 0, system: 0 });
+  await worker.terminate();
+});
+
+test.each([
+  ['ran all the time', { user: 4_500_000, system: 500_000 }, Invalid],
+  ['had to wait for the processor', { user: 2_000_000, system: 400_000 }, Unavailable],
+])('says whose fault it is that a thread that %s is late', (_name, used, expected) => {
+  expect(lateness(5_000, used)).toBeInstanceOf(expected);
 });
 
 test('frees the slot of a thread that cannot be started', async () => {

@@ -14,7 +14,7 @@ const maxWaitingOfAccount = 4;
 const maxWaiting = 64;
 
 export interface CheckerTimes {
-  /** Maximum time to read one file, in milliseconds. */
+  /** Maximum time to read one file, in milliseconds; elapsed time, since the next request waits for it. */
   deadlineMs: number;
   /** Maximum time that a request waits in the queue, in milliseconds. */
   queueDeadlineMs: number;
@@ -40,7 +40,7 @@ export class ServiceFileChecker {
   /**
    * Checks a service file.
    * @throws Invalid when it exceeds the time or memory; TooManyRequests while too many requests of the account wait;
-   * Unavailable while too many of all accounts wait, or after waiting too long
+   * Unavailable while too many of all accounts wait, after waiting too long, or when other work took the processor
    */
   async check(account: string, input: CheckInput): Promise<CheckResult> {
     this.#requireRoom(account);
@@ -113,11 +113,9 @@ export class ServiceFileChecker {
   #answerOf(worker: Worker): Promise<CheckResult> {
     const { deadlineMs } = this.#times;
     const { promise, resolve, reject } = Promise.withResolvers<CheckResult>();
-    const tooLarge = (what: string) =>
-      new Invalid('the service file cannot be checked', {
-        details: [{ path: 'serviceFile', message: `takes more than ${what} to read. Shorten it` }],
-      });
-    const timer = setTimeout(() => reject(tooLarge(`${deadlineMs / 1000} s`)), deadlineMs);
+    const timer = setTimeout(() => {
+      usageOf(worker).then((used) => reject(lateness(deadlineMs, used)), reject);
+    }, deadlineMs);
     worker.once('message', resolve);
     worker.once('error', (error: NodeJS.ErrnoException) => {
       reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge(`${heapMiB} MiB of memory`) : error);
@@ -125,4 +123,30 @@ export class ServiceFileChecker {
     worker.once('exit', () => reject(new Error('the thread that checked a service file exited without a result')));
     return promise.finally(() => clearTimeout(timer));
   }
+}
+
+/** Returns the processor time of a thread, in microseconds; 0 for one that has not started. */
+export async function usageOf(worker: Worker): Promise<NodeJS.CpuUsage> {
+  try {
+    return await worker.cpuUsage();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_NOT_RUNNING') throw error;
+    return { user: 0, system: 0 };
+  }
+}
+
+/**
+ * Returns why a check did not end in time: a thread that ran for less than half of the time says nothing about the
+ * file.
+ */
+export function lateness(deadlineMs: number, { user, system }: NodeJS.CpuUsage): Invalid | Unavailable {
+  const ranMs = (user + system) / 1000;
+  if (ranMs >= deadlineMs / 2) return tooLarge(`${deadlineMs / 1000} s`);
+  return new Unavailable('the API was too busy to check the service file in time. Try again in a few seconds');
+}
+
+function tooLarge(what: string): Invalid {
+  return new Invalid('the service file cannot be checked', {
+    details: [{ path: 'serviceFile', message: `takes more than ${what} to read. Shorten it` }],
+  });
 }
