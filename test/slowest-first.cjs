@@ -28,7 +28,6 @@ const slow = [
   'builders',
   'gitea',
   'fixtures',
-  'log-storm',
   'fixtures-builds',
   'added-from-cluster',
   'failing-services',

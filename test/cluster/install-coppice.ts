@@ -255,13 +255,11 @@ function chartValues(
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    // Two cores have no room for the chart's requests beside a hundred pods of tests; their proportion to builders is larger.
-    operator: { replicas, resources: { requests: { cpu: '100m' } } },
+    operator: { replicas },
     api: {
       // The second replica starts with the tester: the sample does not need it.
       ...(testerImage === undefined && { replicas: 1 }),
       url: API_URL,
-      resources: { requests: { cpu: '50m' } },
       registration: { mode: 'open', provesAddress: true },
       administrators: ['root@localhost'],
       loginsPerMinute: 600,
