@@ -1,3 +1,4 @@
+import { GRACE_PERIOD_MS } from '../builders/demand.ts';
 import type { ResourceId } from '../../../crds/ids.ts';
 import type { NamedSecret } from '../../../crds/named-secret.ts';
 import type { RefLocation } from '../../source/git/source.ts';
@@ -45,6 +46,9 @@ export interface BuildRequest {
   included?: readonly IncludedSource[];
   log: LogSession;
 }
+
+/** Line of a log that ends without all that the build's containers wrote. */
+export const UNREAD = `the last lines of this log are missing: they could not be read within ${GRACE_PERIOD_MS / 1000} s`;
 
 /** Writes a line of Coppice's own into the build's log, once for each key. */
 export async function note({ log }: Pick<BuildRequest, 'log'>, key: string, line: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { Job, Pod } from '../../../kubernetes/resource-type.ts';
 import type { ImageInRegistry } from '../registry/client.ts';
 import { FoundImages } from '../registry/found-images.ts';
 import { HostBusyError } from '../../source/errors.ts';
-import type { BuildRequest } from './build-request.ts';
+import { type BuildRequest, UNREAD } from './build-request.ts';
 import { ImageBuilder, type ImageBuilderOptions } from './image-builder.ts';
 import { recordedDigests, RECORD_ANNOTATION } from './resolved-build.ts';
 
@@ -316,10 +316,12 @@ describe('containers that ended before the Job controller reported it', () => {
   });
 
   test('have their logs awaited for a limited time', async () => {
-    const { build, drained } = await built(well, well);
+    const { build, drained, lines } = await built(well, well);
     drained.is = false;
     await expect(build({}, 30_000)).rejects.toMatchObject({ reason: 'CollectingLogs' });
+    expect(lines).not.toContain(UNREAD);
     expect((await build({}, 31_001))?.images).toHaveLength(2);
+    expect(lines).toContain(UNREAD);
   });
 
   test('do not end the build while the clone runs', async () => {

@@ -8,7 +8,7 @@ import type { FoundImages } from '../registry/found-images.ts';
 import { podRefusal } from '../../services/diagnosis/pod-refusal.ts';
 import type { BuildQueues } from './build-queue.ts';
 import { BuildJobs, MAX_RETRIES, type BuildJobsOptions } from './build-jobs.ts';
-import { note, type BuildRequest } from './build-request.ts';
+import { note, UNREAD, type BuildRequest } from './build-request.ts';
 import { BuildResolver, type BuildResolverOptions } from './build-resolver.ts';
 import { BUILDER_LOST, buildFailure, failedAt, isFinished, obstacleOf, strandedAt, workEnd } from './job-outcome.ts';
 import type { ResolvedBuild, ResolvedImage } from './resolved-build.ts';
@@ -161,7 +161,10 @@ export class ImageBuilder {
       return { isThrough: false, ...(stranded !== undefined && { requeueAfterMs: stranded - now.getTime() }) };
     }
     if (!pod || request.log.isDrained(pod)) return { isThrough: true };
-    if (now.getTime() - ended > GRACE_PERIOD_MS) return { isThrough: true };
+    if (now.getTime() - ended > GRACE_PERIOD_MS) {
+      await note(request, 'unread', UNREAD);
+      return { isThrough: true };
+    }
     throw new Waiting('CollectingLogs', 'the build has ended, and the last lines of its log are being read', 5000);
   }
 

@@ -165,7 +165,10 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
     cleanUp: does('cleanUp', undefined),
   };
   const session = {
-    note: () => Promise.resolve(),
+    note: (key: string) => {
+      if (key === 'unread') calls.push('log says what is missing');
+      return Promise.resolve();
+    },
     keep: (source: string, lines: readonly LogLine[]) => {
       calls.push(`output of ${source}: ${lines.map(({ line }) => line).join()}`);
       return Promise.resolve();
@@ -742,6 +745,20 @@ describe('a build', () => {
       const result = verb === 'succeeds' ? 'succeeded' : 'failed';
       expect((await outcome({ ...world, job: { ...atWork, isOver: true } }))[0]).toBe(result);
       expect((await outcome({ ...world, job: { ...atWork, gracePeriodMs: 0 } }))[0]).toBe(result);
+    });
+
+    test.each([
+      [
+        'says that lines are missing',
+        { ...atWork, gracePeriodMs: 0 },
+        ['log says what is missing', 'log ends: succeeded'],
+      ],
+      ['is complete', { ...atWork, isOver: true }, ['log ends: succeeded']],
+    ])('has a log that %s', async (_what, job, expected) => {
+      const object = environment({ ...contents, build: rolledOut });
+      const { reconciler, calls } = reconcilerIn(object, { job });
+      await reconciler.reconcile('key');
+      expect(calls.filter((call) => call.startsWith('log '))).toEqual(expected);
     });
 
     test.each([

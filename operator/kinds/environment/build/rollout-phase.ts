@@ -1,6 +1,7 @@
 import type { BuildStatus } from '../../../../crds/environment.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import type { LastOutput } from '../../../services/diagnosis/last-output.ts';
+import { UNREAD } from '../../../images/build/build-request.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { BuildLog } from './build-log.ts';
 import type { BuildField, BuildingResult, BuildRecorder } from './build-recorder.ts';
@@ -37,7 +38,11 @@ export class RolloutPhase {
     const build = scope.runningBuild;
     if (build?.rolloutStartedAt === undefined) return {};
     const job = await this.#followJob(scope, revision);
-    if (scope.isAsleep) return job.isOver ? this.#options.recorder.finish(scope, 'succeeded', asleepMessage) : job;
+    if (scope.isAsleep) {
+      if (!job.isOver) return job;
+      await this.#noteUnread(scope, revision);
+      return this.#options.recorder.finish(scope, 'succeeded', asleepMessage);
+    }
     const { failure, ...rolledOut } = await runPhases<RolloutField, RolloutCondition>(
       [
         (current) => this.#options.services.rollOut(current, revision, build),
@@ -67,6 +72,7 @@ export class RolloutPhase {
   }
 
   async #end(scope: EnvironmentScope, revision: Revision, failure?: Stalled): Promise<BuildingResult> {
+    await this.#noteUnread(scope, revision);
     const services = scope.contributed.observed.progress?.services ?? [];
     if (!failure) return this.#options.recorder.finish(scope, 'succeeded', whatRuns(services.length));
     await this.#keepOutput(scope, revision);
@@ -92,16 +98,28 @@ export class RolloutPhase {
 
   /** Follows the Job's log until it is complete. */
   async #followJob(scope: EnvironmentScope, revision: Revision): Promise<PhaseResult & { isOver: boolean }> {
-    const { imageBuilder, log } = this.#options;
+    const { imageBuilder } = this.#options;
     const { namespace, runningBuild: build, now } = scope;
     if (build?.rolloutStartedAt === undefined) return { isOver: true };
     const { number } = build;
     const leftMs = imageBuilder.gracePeriodMs({ namespace, number }, new Date(build.rolloutStartedAt), now);
     if (leftMs === 0) return { isOver: true };
-    const isOver =
-      (await this.#canSeeLog(scope)) &&
-      imageBuilder.isOver({ namespace, number, log: log.open(scope, build, revision) });
+    const isOver = await this.#isLogRead(scope, revision, build);
     return isOver ? { isOver } : { isOver, requeueAfterMs: leftMs };
+  }
+
+  /** Says in the log that its last lines are missing, if the Job or the reading of its log took too long. */
+  async #noteUnread(scope: EnvironmentScope, revision: Revision): Promise<void> {
+    const build = scope.runningBuild;
+    if (!build || (await this.#isLogRead(scope, revision, build))) return;
+    await this.#options.log.note(scope, 'unread', UNREAD);
+  }
+
+  async #isLogRead(scope: EnvironmentScope, revision: Revision, build: BuildStatus): Promise<boolean> {
+    const { imageBuilder, log } = this.#options;
+    if (!(await this.#canSeeLog(scope))) return false;
+    const { namespace } = scope;
+    return imageBuilder.isOver({ namespace, number: build.number, log: log.open(scope, build, revision) });
   }
 
   /** Whether the secrets to mask are known: an operator that takes over reads them from the configuration. */
