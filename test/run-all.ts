@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './cluster/paths.ts';
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
-import { ensureTestPrograms } from './checks/test-programs.ts';
+import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
 import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
 import { showRun } from './checks/show-run.ts';
 import { runMain } from './cluster/progress.ts';
@@ -145,7 +145,7 @@ mkdirSync(results, { recursive: true });
 let commit: string | undefined;
 await runMain(async () => {
   if (isFull) commit = await cleanCommit();
-  await ensureTestPrograms();
+  await ensureTestPrograms(isFull ? FULL_TEST_PROGRAMS : TEST_PROGRAMS);
 });
 if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { TEST_PROGRAMS } from '../checks/test-programs.ts';
+import { FULL_TEST_PROGRAMS } from '../checks/test-programs.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { dependabotSchema, workflowSchema } from './workflow-schema.ts';
 import { workflowProblems, type Repository } from './workflow-problems.ts';
@@ -69,7 +69,7 @@ describe("the runner's user is not root, so a step before the tests", () => {
   });
 
   test('installs every program of the tests, except the one that the image has', () => {
-    const { chromium, ...installed } = TEST_PROGRAMS;
+    const { chromium, ...installed } = FULL_TEST_PROGRAMS;
     expect(chromium).toBe('chromium');
     const [, names = ''] = /^sudo apt-get install (.*)$/m.exec(read('.ci/prepare-runner')) ?? [];
     expect(names.split(' ')).toEqual(expect.arrayContaining(Object.values(installed)));
