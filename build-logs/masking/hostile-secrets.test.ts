@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createMask } from '../mask.ts';
 import { MAX_SECRET } from './secret-forms.ts';
+import { textsToMask } from './texts-to-mask.ts';
 
 /** Returns the processor time of a call, in milliseconds. */
 function timeOf(work: () => unknown): number {
@@ -77,6 +78,16 @@ describe('mask, of secrets that somebody chose', () => {
     expect(timeOf(() => other(line))).toBeLessThan(limit(expected));
   });
 });
+
+test.each(['internationalization', 'abcdefgh ', 'äöü'])(
+  "examines an account's 4 MiB of variables within half a second, if they consist of %j",
+  (part) => {
+    const value = part.repeat((32 * 1024) / part.length);
+    const variables = Array.from({ length: 128 }, () => ({ value }));
+    expect(textsToMask([{ value }])).toEqual([]);
+    expect(timeOf(() => textsToMask(variables))).toBeLessThan(500);
+  },
+);
 
 /** Returns a text whose transitions had neighbouring slots in a hash table that others could predict. */
 function inOneSlot(length: number): string {
