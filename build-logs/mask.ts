@@ -8,6 +8,7 @@ import {
   type CanonicalText,
 } from './masking/canonical-text.ts';
 import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
+import { completed } from './masking/gradual-works.ts';
 import { PatternSet } from './masking/pattern-set.ts';
 import { secretForms, type SecretForms } from './masking/secret-forms.ts';
 import { SHORT_WINDOW, ShortFragments } from './masking/short-fragments.ts';
@@ -69,9 +70,14 @@ export function maskLines(mask: LineMask, text: string): string {
  * several lines.
  */
 export function createLineMask(secrets: readonly string[]): LineMask {
-  const forms = secretForms(secrets);
+  return completed(lineMaskSteps(secrets));
+}
+
+/** Creates what createLineMask() returns, and yields between its steps. */
+export function* lineMaskSteps(secrets: readonly string[]): Generator<void, LineMask> {
+  const forms = yield* secretForms(secrets);
   if (forms.patterns.size + forms.literals.size === 0) return (line) => ({ line });
-  const finder = new Finder(forms);
+  const finder = yield* Finder.create(forms);
   return (line, before) => {
     if (!before && !finder.mayHaveSecrets(line)) return { line };
     const { hits, end } = finder.find(line, before);
@@ -95,11 +101,26 @@ class Finder {
   /** How each ASCII character is compared. */
   readonly #folded = Uint8Array.from({ length: 0x80 }, (_, byte) => foldedByte(byte));
 
-  constructor({ patterns, literals, shortTexts, texts }: SecretForms) {
-    this.#patterns = new PatternSet(patterns);
-    this.#literals = new PatternSet(literals);
-    this.#fragments = new Fragments(texts);
-    this.#shortFragments = new ShortFragments(shortTexts);
+  private constructor(
+    patterns: PatternSet,
+    literals: PatternSet,
+    fragments: Fragments,
+    shortFragments: ShortFragments,
+  ) {
+    this.#patterns = patterns;
+    this.#literals = literals;
+    this.#fragments = fragments;
+    this.#shortFragments = shortFragments;
+  }
+
+  /** Creates the tables, and yields between them. */
+  static *create({ patterns, literals, shortTexts, texts }: SecretForms): Generator<void, Finder> {
+    const patternSet = new PatternSet(patterns);
+    yield;
+    const literalSet = new PatternSet(literals);
+    yield;
+    const fragments = yield* Fragments.create(texts);
+    return new Finder(patternSet, literalSet, fragments, new ShortFragments(shortTexts));
   }
 
   /**

@@ -1,7 +1,8 @@
 import { type Keeping, type LogWriterRedis, runPlan } from './append-script.ts';
 import { cutLine } from './cut.ts';
 import { buildLogKeys, type LogKeys } from './keys.ts';
-import { createLineMask, type LineEnd, type LineMask, maskLines } from './mask.ts';
+import { type LineEnd, type LineMask, maskLines } from './mask.ts';
+import { Masks } from './masks.ts';
 import { type BuildLogResult, timeSchema } from './message.ts';
 import {
   LogLostError,
@@ -25,6 +26,8 @@ export interface LogLine {
 export interface BuildLogWriterOptions {
   /** Texts that must not appear in the log, such as passwords. */
   secrets?: readonly string[];
+  /** Makes the masks of these, for all logs of the process. */
+  masks?: Pick<Masks, 'find'>;
   now?: () => Date;
   /** How long the log is kept after its last line, in seconds. */
   retentionSeconds?: number;
@@ -52,7 +55,7 @@ const maxConflicts = 100;
 export class BuildLogWriter {
   readonly #redis: LogWriterRedis;
   readonly #keys: LogKeys;
-  readonly #mask: LineMask;
+  readonly #mask: () => Promise<LineMask>;
   readonly #now: () => Date;
   readonly #retentionSeconds: number;
   readonly #limits: SourceLimits;
@@ -68,7 +71,8 @@ export class BuildLogWriter {
     this.#redis = redis;
     this.#keys = keys;
     this.#state = state;
-    this.#mask = createLineMask(options.secrets ?? []);
+    const { masks = new Masks(), secrets = [] } = options;
+    this.#mask = () => masks.find(`log ${keys.stream}`, secrets);
     this.#now = options.now ?? (() => new Date());
     this.#retentionSeconds = options.retentionSeconds ?? week;
     this.#limits = options.limits ?? sourceLimits;
@@ -104,7 +108,7 @@ export class BuildLogWriter {
     await this.#afterOthers(async () => {
       try {
         let number = first;
-        for (const step of steps(this.#prepareAll(source, first, lines))) {
+        for (const step of steps(await this.#prepareAll(source, first, lines))) {
           const from = number;
           await this.#carryOut((state) => planAppend(state, source, from, step, this.#limits), linesMemory);
           number += step.length;
@@ -118,38 +122,47 @@ export class BuildLogWriter {
 
   /** Adds a line of the operator's own, once per key, even if several operators call this. */
   async appendOnce(key: string, line: LogLine): Promise<void> {
-    const prepared = this.#prepare(line);
-    await this.#afterOthers(() => this.#carryOut((state) => planOnce(state, key, prepared)));
+    const timed = this.#timed(line);
+    await this.#afterOthers(async () => {
+      const planned = await this.#masked(timed);
+      await this.#carryOut((state) => planOnce(state, key, planned));
+    });
   }
 
   /** Adds the end message, unless there is one. Lines added after it are dropped. */
   async end(result: BuildLogResult, message: string): Promise<void> {
-    const { time, line } = this.#prepare({ service: '', stage: '', line: message });
-    await this.#afterOthers(() => this.#carryOut((state) => planEnd(state, time, result, line)));
+    const timed = this.#timed({ service: '', stage: '', line: message });
+    await this.#afterOthers(async () => {
+      const { time, line } = await this.#masked(timed);
+      await this.#carryOut((state) => planEnd(state, time, result, line));
+    });
   }
 
-  #prepareAll(source: string, first: number, lines: readonly LogLine[]): PlannedLine[] {
+  /** Returns lines as they are stored. */
+  async #prepareAll(source: string, first: number, lines: readonly LogLine[]): Promise<PlannedLine[]> {
+    const timed = lines.map((line) => this.#timed(line));
     // Lines that are only counted need no masking.
-    if (this.#state.isCut(source)) return lines.map((line) => this.#planned({ ...line, line: '' }));
+    if (this.#state.isCut(source)) return timed.map((line) => ({ ...line, line: '' }));
+    const mask = await this.#mask();
     const before = this.#goesOn.get(source);
     let end = before?.line === first ? before.end : undefined;
-    const prepared = lines.map((line) => {
-      const masked = this.#mask(line.line, end);
+    const prepared = timed.map((line) => {
+      const masked = mask(line.line, end);
       end = masked.end;
-      return this.#planned({ ...line, line: masked.line });
+      return { ...line, line: cutLine(masked.line) };
     });
     if (end) this.#goesOn.set(source, { line: first + lines.length, end });
     return prepared;
   }
 
-  #prepare(line: LogLine): PlannedLine {
-    return this.#planned({ ...line, line: maskLines(this.#mask, line.line) });
+  async #masked(line: PlannedLine): Promise<PlannedLine> {
+    return { ...line, line: cutLine(maskLines(await this.#mask(), line.line)) };
   }
 
-  /** Returns a masked line as it is stored. */
-  #planned({ service, stage, line, time }: LogLine): PlannedLine {
+  /** Returns a line with the current time, unless it has one. */
+  #timed({ service, stage, line, time }: LogLine): PlannedLine {
     const known = time !== undefined && timeSchema.safeParse(time).success;
-    return { time: known ? time : this.#now().toISOString(), service, stage, line: cutLine(line) };
+    return { time: known ? time : this.#now().toISOString(), service, stage, line };
   }
 
   /** Runs steps sequentially: each is planned from the state that the previous one left. */

@@ -24,21 +24,26 @@ export class Fragments {
   readonly #hashes: Int32Array;
   readonly isEmpty: boolean;
 
-  constructor(texts: readonly Uint8Array[]) {
-    const long = texts.filter(({ length }) => length >= WINDOW);
-    this.isEmpty = long.length === 0;
-    this.#texts = new Uint8Array(long.reduce((sum, { length }) => sum + length + 1, 0));
-    const windows = long.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / strideOf(length)) + 1, 0);
+  private constructor(texts: readonly Uint8Array[]) {
+    this.isEmpty = texts.length === 0;
+    this.#texts = new Uint8Array(texts.reduce((sum, { length }) => sum + length + 1, 0));
+    const windows = texts.reduce((sum, { length }) => sum + Math.floor((length - WINDOW) / strideOf(length)) + 1, 0);
     const size = 2 ** Math.ceil(Math.log2(1.5 * windows + 2));
     this.#positions = new Int32Array(size);
     this.#hashes = new Int32Array(size);
+  }
+
+  /** Stores the windows of texts, and yields after each text. */
+  static *create(texts: readonly Uint8Array[]): Generator<void, Fragments> {
+    const long = texts.filter(({ length }) => length >= WINDOW);
+    const fragments = new Fragments(long);
     let start = 0;
     for (const text of long) {
-      this.#texts.set(text, start);
-      const stride = strideOf(text.length);
-      for (let at = start; at + WINDOW <= start + text.length; at += stride) this.#add(at);
+      fragments.#addText(text, start);
       start += text.length + 1;
+      yield;
     }
+    return fragments;
   }
 
   /** Returns whether a window with this hash of RollingHash may be in the texts. */
@@ -79,6 +84,12 @@ export class Fragments {
     let left = 0;
     while (left < max && (this.#texts[position + left] ?? 0) !== 0) left++;
     return left;
+  }
+
+  #addText(text: Uint8Array, start: number): void {
+    this.#texts.set(text, start);
+    const stride = strideOf(text.length);
+    for (let at = start; at + WINDOW <= start + text.length; at += stride) this.#add(at);
   }
 
   /** Stores a window; of equal windows only the first. */

@@ -27,8 +27,11 @@ export interface SecretForms {
   texts: Uint8Array[];
 }
 
-/** Returns what to search for in canonical texts: the secrets, their lines, and both in base64. */
-export function secretForms(secrets: readonly string[]): SecretForms {
+/**
+ * Returns what to search for in canonical texts: the secrets, their lines, and both in base64. Yields after each of
+ * them.
+ */
+export function* secretForms(secrets: readonly string[]): Generator<void, SecretForms> {
   const forms: SecretForms = { patterns: new Set(), literals: new Set(), shortTexts: new Set(), texts: [] };
   const lines = new Set<string>();
   let length = 0;
@@ -36,9 +39,10 @@ export function secretForms(secrets: readonly string[]): SecretForms {
   for (const secret of [...new Set(secrets)].sort((one, other) => one.length - other.length)) {
     const kept = secret.slice(0, Math.min(MAX_SECRET, MAX_SECRETS - length));
     length += kept.length;
-    addForms(forms, kept, lines);
+    yield* addForms(forms, kept, lines);
   }
   for (const line of lines) {
+    yield;
     addPatterns(forms, line);
     // The base64 of a longer line is a part of that of the whole secret, except for a byte or two at its ends.
     if (line.length <= maxShort) addBase64(forms, line, false);
@@ -47,11 +51,15 @@ export function secretForms(secrets: readonly string[]): SecretForms {
 }
 
 /** Adds the forms of a whole secret, and its lines to `lines`. */
-function addForms(forms: SecretForms, secret: string, lines: Set<string>): void {
+function* addForms(forms: SecretForms, secret: string, lines: Set<string>): Generator<void> {
   const whole = secret.trim();
   if (whole.length < minLength) return;
   addPatterns(forms, whole);
-  for (const text of new Set([secret, whole])) addBase64(forms, text, true);
+  yield;
+  for (const text of new Set([secret, whole])) {
+    addBase64(forms, text, true);
+    yield;
+  }
   if (!whole.includes('\n')) return;
   for (const part of whole.split(/\r?\n/)) {
     const line = part.trim();

@@ -1,3 +1,4 @@
+import type { Masks } from '../../build-logs/masks.ts';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { quantityValue } from '../../kubernetes/quantity.ts';
@@ -62,6 +63,8 @@ import { WorkloadSet } from '../services/rollout/workload-set.ts';
 export interface EnvironmentCollaborators {
   /** Logs of running builds. */
   logs: LogSessions;
+  /** Masks of these logs, and of statuses. */
+  masks: Masks;
   builders: BuilderPool;
   queues: BuildQueues;
   reusables: Reusables;
@@ -71,7 +74,7 @@ export interface EnvironmentCollaborators {
 /** Creates the reconciler of Environments. */
 export function createEnvironmentReconciler(
   context: OperatorContext,
-  { logs, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
+  { logs, masks, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
   const { client, contentsApplier, caches, source, configurations, revisions, flows } = context;
   const { hashKey, config, logger, now } = context;
@@ -90,7 +93,7 @@ export function createEnvironmentReconciler(
     onBuildAhead: (group: string) => builders.warm(group),
   };
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
-  const masking = new Masking(planner);
+  const masking = new Masking(planner, masks);
   const workloads = new WorkloadSet(client, contentsApplier, caches, workloadSettings(context));
   const settingsOf = sleepSettings({ configurations, afterSeconds: environments.sleepAfterSeconds });
   const watches = config.waker !== undefined;

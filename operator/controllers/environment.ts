@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { Masks } from '../../build-logs/masks.ts';
 import { BuildLogRetention } from '../../build-logs/retention.ts';
 import { BuildLogWriter } from '../../build-logs/writer.ts';
 import { findCondition } from '../../crds/conditions.ts';
@@ -35,16 +36,17 @@ export function environmentController(
 ): { controller: Controller; logs: LogSessions; retention: BuildLogRetention } {
   const { client, caches, redis, flows, config, access, logger, now } = context;
   const retention = buildLogRetention(context);
+  const masks = new Masks();
   const logs = new LogSessions({
     client,
     pods: caches.pods,
-    openWriter: (logId, secrets) => BuildLogWriter.open(redis, logId, { secrets }),
+    openWriter: (logId, secrets) => BuildLogWriter.open(redis, logId, { secrets, masks }),
     onEnded: (uid, build) => retention.ended(uid, build),
     enqueue,
     logger,
   });
   const queues = createBuildQueues(caches.jobs, config.builder, flows, enqueue, now);
-  const reconciler = createEnvironmentReconciler(context, { logs, builders, queues, reusables, enqueue });
+  const reconciler = createEnvironmentReconciler(context, { logs, masks, builders, queues, reusables, enqueue });
   const flowOf = (key: string) => flows.ofEnvironment(key);
   const isUrgent = (key: string) => isInTransition(caches.environments.get(key));
   const { workers } = config;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Masks } from '../../../build-logs/masks.ts';
 import type { LogLine } from '../../../build-logs/writer.ts';
 import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
 import { requestAnnotation } from '../../../crds/requests.ts';
@@ -250,7 +251,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       return Promise.resolve();
     },
   };
-  const masking = new Masking(planner);
+  const masking = new Masking(planner, new Masks());
   const services = new Services({
     ...{ workloads, masking, wakers, visitsOf: () => undefined },
     registry: { address: 'registry', layout: 'nested' },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { Masks } from '../../../../build-logs/masks.ts';
 import type { BuildStatus, Environment } from '../../../../crds/environment.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { LogSessions } from '../../../images/logs/log-sessions.ts';
@@ -10,7 +11,6 @@ import { Masking } from './masking.ts';
 import { Services } from '../services/services.ts';
 import { noWakers as wakers } from '../testing/no-wakers.ts';
 import { finalStatus, summaryInput } from './final-status.ts';
-import type { EnvironmentScope } from '../scope/scope.ts';
 import { scopeOf } from '../testing/scope.ts';
 import type { Revision } from '../revision/revision.ts';
 
@@ -38,7 +38,10 @@ function world(refusal?: Error) {
     lookUps++;
     return refusal ? Promise.reject(refusal) : Promise.resolve(configuration);
   };
-  const masking = new Masking({ find: (_location, id) => Promise.resolve(id === 'v1' ? revision : undefined) });
+  const masking = new Masking(
+    { find: (_location, id) => Promise.resolve(id === 'v1' ? revision : undefined) },
+    new Masks(),
+  );
   const ends: string[] = [];
   const session = { end: (_result: string, message: string) => Promise.resolve(void ends.push(message)) };
   const logs = { open: () => session, has: () => true, close: () => undefined } as unknown as LogSessions;
@@ -128,24 +131,4 @@ test('reads nothing for services without output', async () => {
     wakers: 'none',
   });
   expect(lookUps()).toBe(0);
-});
-
-test('keeps masks of recent environments, as far as their secrets are not too long together', async () => {
-  const masking = new Masking({ find: () => Promise.resolve(undefined) });
-  const scopeWith = (uid: string, secret: string) =>
-    ({ uid, readConfiguration: () => Promise.resolve(), secrets: () => [secret] }) as unknown as EnvironmentScope;
-  const long = (character: string) => `${character}-secret `.repeat(30_000);
-  const [one, two] = [scopeWith('u1', long('a')), scopeWith('u2', long('b'))];
-  const small = Array.from({ length: 16 }, (_, index) => scopeWith(`s${index}`, `the secret ${index}`));
-
-  const first = await masking.maskFor(one, undefined);
-  expect(await masking.maskFor(one, undefined)).toBe(first);
-  await masking.maskFor(two, undefined);
-  const second = await masking.maskFor(one, undefined);
-  expect(second).not.toBe(first);
-
-  for (const scope of small.slice(0, 15)) await masking.maskFor(scope, undefined);
-  expect(await masking.maskFor(one, undefined)).toBe(second);
-  await masking.maskFor(small[15]!, undefined);
-  expect(await masking.maskFor(one, undefined)).not.toBe(second);
 });

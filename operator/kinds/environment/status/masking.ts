@@ -1,4 +1,5 @@
-import { createMask } from '../../../../build-logs/mask.ts';
+import { maskLines } from '../../../../build-logs/mask.ts';
+import type { Masks } from '../../../../build-logs/masks.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 import type { RevisionPlanner } from '../revision/revision-planner.ts';
@@ -8,23 +9,17 @@ import type { Revision } from '../revision/revision.ts';
 /** Returns a text without the secrets in it. */
 export type Mask = (text: string) => string;
 
-const maxMasks = 16;
-/** A mask can take 160 bytes for each character of its secrets. */
-const maxCharacters = 512 * 1024;
-
 /**
  * Masks an environment's secrets in the output of its containers before it is written into statuses, which more people
  * can read.
  */
 export class Masking {
   readonly #planner: Pick<RevisionPlanner, 'find'>;
-  /** Recently used masks by the Environment's UID: it is reconciled often while it is waited for. */
-  readonly #made = new Map<string, { secrets: readonly string[]; mask: Mask }>();
-  /** Number of characters of the secrets of `#made`. */
-  #characters = 0;
+  readonly #masks: Pick<Masks, 'find'>;
 
-  constructor(planner: Pick<RevisionPlanner, 'find'>) {
+  constructor(planner: Pick<RevisionPlanner, 'find'>, masks: Pick<Masks, 'find'>) {
     this.#planner = planner;
+    this.#masks = masks;
   }
 
   /** If the secrets are unknown, for example after the Repository was deleted, the text is hidden entirely. */
@@ -36,24 +31,8 @@ export class Masking {
       return (text) =>
         text === error.message ? text : `hidden because the secrets in it are unknown: ${error.message}`;
     }
-    const secrets = scope.secrets(revision);
-    const made = this.#made.get(scope.uid);
-    if (made && isSame(made.secrets, secrets)) return made.mask;
-    const mask = createMask(secrets);
-    this.#forget(scope.uid);
-    const characters = lengthOf(secrets);
-    for (const uid of this.#made.keys()) {
-      if (this.#made.size < maxMasks && this.#characters + characters <= maxCharacters) break;
-      this.#forget(uid);
-    }
-    this.#made.set(scope.uid, { secrets, mask });
-    this.#characters += characters;
-    return mask;
-  }
-
-  #forget(uid: string): void {
-    this.#characters -= lengthOf(this.#made.get(uid)?.secrets ?? []);
-    this.#made.delete(uid);
+    const mask = await this.#masks.find(`status ${scope.uid}`, scope.secrets(revision));
+    return (text) => maskLines(mask, text);
   }
 
   /** Returns the failure without the secrets of the revision with that id. */
@@ -78,12 +57,4 @@ export class Masking {
       failures: failures.map(masked),
     };
   }
-}
-
-function lengthOf(secrets: readonly string[]): number {
-  return secrets.reduce((sum, { length }) => sum + length, 0);
-}
-
-function isSame(some: readonly string[], others: readonly string[]): boolean {
-  return some.length === others.length && some.every((one, index) => one === others[index]);
 }

@@ -1,3 +1,4 @@
+import { Masks } from '../../../../build-logs/masks.ts';
 import type { Environment } from '../../../../crds/environment.ts';
 import type { Repository } from '../../../../crds/repository.ts';
 import type { KubernetesObject } from '../../../../kubernetes/resource-type.ts';
@@ -53,7 +54,7 @@ export function simulationReconciler(simulation: SimulatedWorld): EnvironmentRec
   const environments = { ...kind.cache, byIndex: () => kind.cache.all() };
   const configurations = configurationsOf(simulation);
   const planner = plannerOf(simulation);
-  const masking = new Masking(planner);
+  const masking = new Masking(planner, new Masks());
   const registry = { address: 'registry', layout: 'nested' } as const;
   const workloads = workloadsOf(simulation) as never;
   const services = new Services({ workloads, registry, masking, wakers, visitsOf: () => undefined });
