@@ -39,3 +39,14 @@ test('starts a closed log again', () => {
   made.close(log.logId);
   expect(made.open({ ...log, secrets: [] })).not.toBe(first);
 });
+
+test('keeps equal secrets of many builds once, and none of closed logs', () => {
+  const { sessions: made } = sessions();
+  const open = (build: number, secrets: string[]) => made.open({ ...log, logId: `uid/${build}`, secrets });
+  for (let build = 0; build < 10; build++) open(build, ['common', `own ${build}`]);
+  open(0, ['common', 'own 0', 'more']);
+  expect(made.texts).toBe(12);
+  for (let build = 0; build < 10; build++) made.close(`uid/${build}`);
+  made.close('uid/0');
+  expect(made.texts).toBe(0);
+});

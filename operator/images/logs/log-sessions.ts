@@ -5,6 +5,7 @@ import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { LogSession } from './log-session.ts';
+import { SharedTexts } from './shared-texts.ts';
 
 export interface LogSessionsOptions {
   client: Pick<ClusterClient, 'podLog'>;
@@ -30,6 +31,8 @@ export interface OpenLog {
 export class LogSessions {
   readonly #options: LogSessionsOptions;
   readonly #sessions = new Map<string, { session: LogSession; secrets: ReadonlySet<string> }>();
+  /** Environments of a repository have the same secrets, and thousands of builds can wait at once. */
+  readonly #texts = new SharedTexts();
 
   constructor(options: LogSessionsOptions) {
     this.#options = options;
@@ -39,8 +42,9 @@ export class LogSessions {
     const existing = this.#sessions.get(logId);
     if (existing && secrets.every((secret) => existing.secrets.has(secret))) return existing.session;
     // If more secrets are known now, the log continues in a session that masks them too.
-    existing?.session.stop();
-    const all = new Set([...(existing?.secrets ?? []), ...secrets]);
+    const known = new Set([...(existing?.secrets ?? []), ...secrets]);
+    const all = new Set(Array.from(known, (secret) => this.#texts.take(secret)));
+    this.close(logId);
     const { client, pods, openWriter, onEnded, enqueue, logger } = this.#options;
     const [environmentUid = ''] = logId.split('/');
     const session = new LogSession({
@@ -56,12 +60,19 @@ export class LogSessions {
     return session;
   }
 
+  /** Number of different secrets of all logs. */
+  get texts(): number {
+    return this.#texts.size;
+  }
+
   has(logId: string): boolean {
     return this.#sessions.has(logId);
   }
 
   close(logId: string): void {
-    this.#sessions.get(logId)?.session.stop();
+    const { session, secrets = [] } = this.#sessions.get(logId) ?? {};
+    session?.stop();
+    for (const secret of secrets) this.#texts.release(secret);
     this.#sessions.delete(logId);
   }
 
