@@ -49,6 +49,20 @@ test('refuses a command with many secret words, and handles many others quickly'
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
+test('searches long secrets in a time that no choice of their characters prolongs', () => {
+  const secrets = Array.from({ length: 8 }, (_, index) => `${'a'.repeat(16_000)}b${index}${'a'.repeat(16_000)}`);
+  const text = 'a'.repeat(250 * 1024);
+  const start = process.cpuUsage();
+  expect(hiddenIn({ environment: { A: text, B: `${text}${secrets[3] ?? ''}` } }, secrets)).toEqual({
+    B: `${text}${secrets[3] ?? ''}`,
+  });
+  expect(process.cpuUsage(start).user).toBeLessThan(2_000_000);
+});
+
+test('finds secrets beyond ASCII', () => {
+  expect(hiddenIn({ environment: { A: 'ein Pässwört!', B: 'ein P' } }, ['Pässwört'])).toEqual({ A: 'ein Pässwört!' });
+});
+
 test('ignores a secret that is empty or consists of spaces', () => {
   expect(hiddenIn({ environment: { A: '', B: ' ' }, command: ['run'] }, ['', ' '])).toBeUndefined();
 });

@@ -1,3 +1,4 @@
+import { PatternSet } from '../../../../build-logs/masking/pattern-set.ts';
 import { slug } from '../../../../crds/names.ts';
 import type { Service } from '../../../../service-file/schema.ts';
 import { Stalled } from '../../../shared/errors.ts';
@@ -21,11 +22,12 @@ export function hideSecrets(
   secrets: readonly string[],
   hashKey: Uint8Array,
 ): HiddenSecrets {
-  const essences = [...new Set(secrets.map(essence))].filter((text) => text !== '');
+  // Longer secrets, such as files, can be in no text of a service.
+  const longest = Buffer.byteLength(JSON.stringify(services));
+  const isSecret = secretFinder(secrets.map(essence).filter(({ length }) => length > 0 && length <= longest));
   const hidden: HiddenSecrets['hidden'] = {};
   const warnings: string[] = [];
   const shown = services.map((service) => {
-    const isSecret = secretFinder(essences, service);
     const variables = hiddenVariables(service, isSecret);
     if (Object.keys(variables).length > 0) {
       const hash = keyedHash(hashKey, [service.name, variables]).slice(0, 20);
@@ -67,22 +69,27 @@ function secretWords(words: readonly string[], isSecret: (text: string) => boole
 }
 
 /**
- * Returns a function that reports whether a text of the service contains a secret. It ignores spaces, quotes and
- * backslashes, because splitting a line into words changes them.
+ * Returns a function that reports whether a text contains one of these essences of secrets. String.includes() would
+ * compare each of them with each text, and secrets can be chosen so that it compares all characters of both.
  */
-function secretFinder(essences: readonly string[], service: Service): (text: string) => boolean {
-  const { environment, entrypoint = [], command = [], healthcheck, labels } = service;
-  const texts = [environment, labels].flatMap((one) => Object.entries(one).flat());
-  const whole = essence([...texts, ...entrypoint, ...command, ...(healthcheck?.command ?? [])].join(''));
-  // Usually no secret is present. One search of the whole text avoids comparing each of many words with each secret.
-  const present = essences.filter((secret) => whole.includes(secret));
-  if (present.length === 0) return () => false;
+function secretFinder(essences: readonly string[]): (text: string) => boolean {
+  const patterns = new PatternSet(new Set(essences));
+  if (patterns.isEmpty) return () => false;
   return (text) => {
     const searched = essence(text);
-    return present.some((secret) => searched.includes(secret));
+    let state = 0;
+    for (let index = 0; index < searched.length; index++) {
+      state = patterns.next(state, searched.charCodeAt(index));
+      if (patterns.endingIn(state) > 0) return true;
+    }
+    return false;
   };
 }
 
+/**
+ * Returns the text, with a character for each byte, without spaces, quotes and backslashes: splitting a line into words
+ * changes them.
+ */
 function essence(text: string): string {
-  return text.replaceAll(/[\s'"\\]/g, '');
+  return Buffer.from(text.replaceAll(/[\s'"\\]/g, '')).toString('latin1');
 }
