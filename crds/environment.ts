@@ -23,10 +23,10 @@ export type BuildResult = (typeof buildResults)[number];
 export const BUILD_TRIGGERS = ['create', 'build', 'commit', 'rebuild', 'schedule', 'recovery'] as const;
 export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
 
-/** Number of finished builds in the status: twice the number of logs kept by default. */
+/** Maximum number of finished builds in the status: twice the number of logs kept by default. */
 export const MAX_BUILD_HISTORY = 10;
 
-/** Number of approved commits in the status. */
+/** Maximum number of approved commits in the status. */
 export const MAX_APPROVALS = 10;
 
 /** Maximum length of the texts of a commit in the status. */

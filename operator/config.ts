@@ -178,7 +178,7 @@ const configSchema = z.strictObject({
     maxEnvironments: z.int().min(1).default(500),
     /** Maximum for all Repositories in the groups that one account created. */
     maxEnvironmentsPerAccount: z.int().min(1).default(2000),
-    /** Maximum number of environments of forks with contents that rules create in each Repository. */
+    /** Maximum number of environments with contents that the rules of one Repository create for forks. */
     maxForkEnvironments: z.int().min(0).default(20),
     /** Addresses of the hosts for Repositories that name no instance. */
     hosts: z

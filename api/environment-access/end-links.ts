@@ -15,7 +15,6 @@ export const endLinksSchema = z
   })
   // For the OpenAPI document, which cannot express the refinement.
   .meta({ minProperties: 1 });
-export type EndLinksBody = z.input<typeof endLinksSchema>;
 
 /** What a caller names: the ID of a link, or the token in it. */
 export function namedLink(text: string): { id: string } | { token: string } {

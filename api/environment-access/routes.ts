@@ -52,7 +52,6 @@ const shareSchema = z.object({
   seconds: integerField(60, MAX_VALIDITY_SECONDS).default(daySeconds).meta({ description: 'How long it is valid.' }),
   path: pathField.default('/').meta({ description: 'Path that the link opens.' }),
 });
-export type ShareBody = z.input<typeof shareSchema>;
 
 const sharedViewSchema = z
   .object({

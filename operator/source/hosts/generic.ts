@@ -140,7 +140,7 @@ export class GenericHost implements GitHost {
 async function canWrite(api: HostApi, { id, login }: User): Promise<boolean> {
   const path = pathOf('collaborators', login, 'permission');
   const found = await unlessNotAllowed(() => api.get(path, permissionSchema), ['NotFound']);
-  // The name may belong to another user since.
+  // The name may belong to another user by now.
   return found?.user?.id === id && writers.includes(found.permission);
 }
 

@@ -43,7 +43,7 @@ export class ApprovalPhase {
     const recorded = this.#record(scope);
     const current = scope.with(recorded);
     const { gitRef } = scope.environment.spec;
-    if (!scope.isActive || !needsApproval(gitRef, scope, scope)) return { ...recorded, ...settled(current) };
+    if (!scope.isActive || !needsApproval(gitRef, scope, scope)) return { ...recorded, ...notWaiting(current) };
     return isPlanDue(scope) ? { ...recorded, ...(await this.#check(current, gitRef)) } : recorded;
   }
 
@@ -59,7 +59,7 @@ export class ApprovalPhase {
     let commit: string;
     try {
       const location = await scope.locate();
-      if (!needsApproval(gitRef, scope, scope)) return settled(scope);
+      if (!needsApproval(gitRef, scope, scope)) return notWaiting(scope);
       commit = await this.#options.source.resolve(location, gitRef);
     } catch (error) {
       return withoutNewest(scope, error);
@@ -68,8 +68,8 @@ export class ApprovalPhase {
   }
 }
 
-/** No approval is waited for. */
-function settled({ status }: EnvironmentScope): ApprovalResult {
+/** Returns the result when no approval is waited for. */
+function notWaiting({ status }: EnvironmentScope): ApprovalResult {
   return { status: { approval: withWaiting(status.approval, undefined) }, conditions: { Approved: undefined } };
 }
 
