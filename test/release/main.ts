@@ -1,15 +1,6 @@
 // `npm run release -- VERSION` builds the release of the commit that is checked out, signs it, and pushes images and chart to
 // a registry (CONTRIBUTING.md). Its files are in .local/release.
-import {
-  copyFileSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
@@ -25,6 +16,7 @@ import { installedPackages } from './debian-packages.ts';
 import { imageSbom } from './image-sbom.ts';
 import { fileIn, imageIn, platformsOf } from './oci-layout.ts';
 import { MEDIA_TYPES, OciRegistry, sha256 } from './oci-registry.ts';
+import { createOutputFolder } from './output-folder.ts';
 import { readOptions, repositoryOf, type ReleaseOptions } from './options.ts';
 import { provenance, type Material } from './provenance.ts';
 import { requirePublishable } from './publishable.ts';
@@ -262,8 +254,9 @@ await runMain(async () => {
     }
     const notes = changesOf(source, options.version);
     const out = resolve(options.out ?? join(LOCAL_FOLDER, 'release'));
-    rmSync(out, { recursive: true, force: true });
-    mkdirSync(out, { recursive: true });
+    // That in the checkout can be of a release that failed.
+    if (options.out === undefined) rmSync(out, { recursive: true, force: true });
+    createOutputFolder(out);
     const materials = materialsOf(sources, source, options.nodeImage);
     const release: Release = {
       options,
