@@ -1,7 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { apiErrorFrom } from './api-error.ts';
-import { sleep, systemClock } from './clock.ts';
-import type { PatchOptions } from './client-options.ts';
+import { sleep, systemClock, type Clock } from './clock.ts';
+import type { PatchOptions, RequestOptions } from './client-options.ts';
 import { LeaderElector, type LeaderElectionOptions } from './leader-election.ts';
 import type { KubernetesObject, Lease, ObjectName, ResourceType } from './resource-type.ts';
 import { FakeClock } from './testing/fake-clock.ts';
@@ -9,22 +9,33 @@ import { silentLogger } from './testing/silent-logger.ts';
 
 /** Stores one Lease as the API server does. */
 class FakeServer {
+  readonly #clock: Clock;
   lease: Lease | undefined;
   away = false;
+  /** How long each request takes. */
+  slowMs = 0;
   writes = 0;
   reads = 0;
   #version = 0;
 
-  find<T extends KubernetesObject>(): Promise<T | undefined> {
-    this.reads++;
-    return this.#answer(() => this.lease as unknown as T | undefined);
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
-  create<T extends KubernetesObject>(_type: ResourceType<T>, object: T): Promise<T> {
+  find<T extends KubernetesObject>(
+    _type: ResourceType<T>,
+    _at: ObjectName,
+    options?: RequestOptions,
+  ): Promise<T | undefined> {
+    this.reads++;
+    return this.#answer(() => this.lease as unknown as T | undefined, options);
+  }
+
+  create<T extends KubernetesObject>(_type: ResourceType<T>, object: T, options?: RequestOptions): Promise<T> {
     return this.#answer(() => {
       if (this.lease) throw apiErrorFrom('POST', 409, { reason: 'AlreadyExists' });
       return this.#write(object) as unknown as T;
-    });
+    }, options);
   }
 
   patch<T extends KubernetesObject>(
@@ -38,7 +49,7 @@ class FakeServer {
         throw apiErrorFrom('PATCH', 409, { reason: 'Conflict' });
       }
       return this.#write({ ...this.lease, ...patch }) as unknown as T;
-    });
+    }, options);
   }
 
   /** Changes the Lease as a tool does that leaves its spec. */
@@ -52,17 +63,17 @@ class FakeServer {
     return this.lease;
   }
 
-  #answer<T>(answer: () => T): Promise<T> {
-    return Promise.resolve().then(() => {
-      if (this.away) throw apiErrorFrom('ANY', 503, {});
-      return answer();
-    });
+  async #answer<T>(answer: () => T, { timeoutMs = Infinity }: RequestOptions = {}): Promise<T> {
+    await Promise.resolve();
+    if (this.slowMs > 0) await sleep(this.#clock, Math.min(this.slowMs, timeoutMs));
+    if (this.away || this.slowMs > timeoutMs) throw apiErrorFrom('ANY', 503, {});
+    return answer();
   }
 }
 
 function setUp() {
   const clock = new FakeClock(1_700_000_000_000);
-  const server = new FakeServer();
+  const server = new FakeServer(clock);
   const lost: string[] = [];
   const candidate = (identity: string, options: Partial<LeaderElectionOptions> = {}) =>
     new LeaderElector({
@@ -202,6 +213,33 @@ describe('losing it', () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
+  test('stops leading after 10 s although the requests of one renewal are answered later', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    await one.acquire();
+    server.relabel();
+    server.slowMs = 4500;
+    await clock.advance(9900);
+    expect(lost).toEqual([]);
+    await clock.advance(200);
+    expect(lost).toEqual(['one']);
+    expect(one.isLeader()).toBe(false);
+  });
+
+  test('counts the 10 s from before the request that acquired it', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    server.slowMs = 4500;
+    const acquired = watched(candidate('one').acquire());
+    await clock.advance(9000);
+    expect(acquired.is).toBe(true);
+    server.slowMs = 0;
+    server.away = true;
+    await clock.advance(5400);
+    expect(lost).toEqual([]);
+    await clock.advance(2200);
+    expect(lost).toEqual(['one']);
+  });
+
   test('stops leading at once when another holds it', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');
@@ -277,7 +315,7 @@ describe("the machine's clock is set", () => {
   const hour = 3600_000;
   /** Creates candidates with the clocks of a process. */
   const candidates = () => {
-    const server = new FakeServer();
+    const server = new FakeServer(systemClock);
     const lost: string[] = [];
     const times = { leaseDurationMs: 20_000, renewDeadlineMs: 500, retryPeriodMs: 20, random: () => 0 };
     const common = { client: server, namespace: 'system', name: 'operator', logger: silentLogger, ...times };

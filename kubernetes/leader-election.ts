@@ -38,6 +38,9 @@ export interface LeaderElectionOptions {
  */
 const jitterFactor = 1.2;
 
+/** Returns the time that the next request of an attempt has. */
+type TimeLeft = () => { timeoutMs: number };
+
 /**
  * Leader election with a Lease, as in client-go's tools/leaderelection: a candidate acquires the Lease when it has not
  * seen it change for its duration by its own clock, so clocks can differ or be set. A leader that cannot renew gives up
@@ -52,6 +55,8 @@ export class LeaderElector {
   readonly #stopping = new AbortController();
   #observed: { lease: Lease; at: number } | undefined;
   #leads = false;
+  /** When a leader that has not renewed gives up, by the clock. */
+  #deadline = 0;
   #renewing: Promise<void> | undefined;
 
   constructor(options: LeaderElectionOptions) {
@@ -102,14 +107,12 @@ export class LeaderElector {
 
   async #renew(): Promise<void> {
     const { signal } = this.#stopping;
-    // Measured from before the request, because the others' wait can start when it is sent.
-    let deadline = this.#clock.now() + this.#renewDeadlineMs;
     for (;;) {
       await sleep(this.#clock, this.#retryPeriodMs, signal);
       if (signal.aborted) return;
-      const started = this.#clock.now();
-      if (started < deadline && (await this.#try(deadline - started))) deadline = started + this.#renewDeadlineMs;
-      else if (this.#clock.now() >= deadline || this.#heldByOther()) return this.#lose();
+      const leftMs = this.#deadline - this.#clock.now();
+      if (leftMs > 0 && (await this.#try(leftMs))) continue;
+      if (this.#clock.now() >= this.#deadline || this.#heldByOther()) return this.#lose();
     }
   }
 
@@ -128,11 +131,12 @@ export class LeaderElector {
     return Boolean(holder) && holder !== this.#options.identity;
   }
 
-  /** Makes one attempt to acquire or renew the Lease; never rejects. */
+  /** Makes one attempt to acquire or renew the Lease, whose requests share the time; never rejects. */
   async #try(timeoutMs: number): Promise<boolean> {
-    const timeout = { timeoutMs: Math.max(Math.min(timeoutMs, this.#renewDeadlineMs), 1) };
+    const end = this.#clock.now() + timeoutMs;
+    const timeLeft = () => ({ timeoutMs: Math.max(end - this.#clock.now(), 1) });
     try {
-      return await this.#acquireOrRenew(timeout);
+      return await this.#acquireOrRenew(timeLeft);
     } catch (error) {
       const { logger, name } = this.#options;
       const lost = isConflict(error) || isAlreadyExists(error);
@@ -141,10 +145,10 @@ export class LeaderElector {
     }
   }
 
-  async #acquireOrRenew(timeout: { timeoutMs: number }): Promise<boolean> {
-    if (this.#leads && (await this.#renewObserved(timeout))) return true;
+  async #acquireOrRenew(timeLeft: TimeLeft): Promise<boolean> {
+    if (this.#leads && (await this.#renewObserved(timeLeft))) return true;
     const { client, namespace, name, identity } = this.#options;
-    const held = await client.find(Lease, { namespace, name }, timeout);
+    const held = await client.find(Lease, { namespace, name }, timeLeft());
     if (!held) {
       const metadata = { namespace, name };
       const lease: Lease = {
@@ -153,13 +157,13 @@ export class LeaderElector {
         metadata,
         spec: this.#specAfter(undefined),
       };
-      this.#observe(await client.create(Lease, lease, timeout));
+      await this.#hold(() => client.create(Lease, lease, timeLeft()));
       return true;
     }
     if (held.metadata.resourceVersion !== this.#observed?.lease.metadata.resourceVersion) this.#observe(held);
     const holder = held.spec?.holderIdentity;
     if (holder && holder !== identity && !this.#expired(held)) return false;
-    this.#observe(await this.#write(this.#specAfter(held), held, timeout));
+    await this.#hold(() => this.#write(this.#specAfter(held), held, timeLeft()));
     return true;
   }
 
@@ -167,11 +171,11 @@ export class LeaderElector {
    * Renews the Lease as this leader has last seen it, with one request instead of two, as client-go does. Returns false
    * if somebody else has changed it.
    */
-  async #renewObserved(timeout: { timeoutMs: number }): Promise<boolean> {
+  async #renewObserved(timeLeft: TimeLeft): Promise<boolean> {
     const held = this.#observed?.lease;
     if (held?.spec?.holderIdentity !== this.#options.identity) return false;
     try {
-      this.#observe(await this.#write(this.#specAfter(held), held, timeout));
+      await this.#hold(() => this.#write(this.#specAfter(held), held, timeLeft()));
       return true;
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) return false;
@@ -198,6 +202,13 @@ export class LeaderElector {
     const seconds = lease.spec?.leaseDurationSeconds;
     const durationMs = seconds ? seconds * 1000 : this.#leaseDurationMs;
     return this.#observed !== undefined && this.#observed.at + durationMs <= this.#clock.now();
+  }
+
+  /** Takes or renews the Lease. The deadline counts from before the request: the others' wait can start when it is sent. */
+  async #hold(write: () => Promise<Lease>): Promise<void> {
+    const sentAt = this.#clock.now();
+    this.#observe(await write());
+    this.#deadline = sentAt + this.#renewDeadlineMs;
   }
 
   #observe(lease: Lease): void {
