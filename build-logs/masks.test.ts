@@ -31,13 +31,13 @@ test('makes a mask of many large secrets while other work continues', async () =
   const masks = new Masks();
   const lines = (file: number) => Array.from({ length: 1500 }, (_, index) => `${file}${index * 7919}-line`).join('\n');
   const secrets = Array.from({ length: 8 }, (_, index) => lines(index));
-  let turns = 0;
-  const timer = setInterval(() => turns++, 1);
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 1);
   const making = masks.find('large', secrets);
   const small = await masks.find('small', ['the secret']);
-  expect([small('the secret').line, turns]).toEqual(['***', 0]);
+  expect([small('the secret').line, ticks]).toEqual(['***', 0]);
   const mask = await making;
   clearInterval(timer);
-  expect(turns).toBeGreaterThan(20);
+  expect(ticks).toBeGreaterThan(20);
   expect(maskLines(mask, `a ${secrets[0]?.split('\n')[5] ?? ''} z`)).toBe('a *** z');
 });

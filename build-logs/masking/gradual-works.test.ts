@@ -29,8 +29,8 @@ test('carries out the smallest work that waits first, and small works at once', 
 });
 
 test('pauses between steps', async () => {
-  let turns = 0;
-  const timer = setInterval(() => turns++, 1);
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 1);
   const works = new GradualWorks(0);
   await Promise.all([
     works.run(
@@ -43,7 +43,7 @@ test('pauses between steps', async () => {
     ),
   ]);
   clearInterval(timer);
-  expect(turns).toBeGreaterThanOrEqual(8);
+  expect(ticks).toBeGreaterThanOrEqual(8);
 });
 
 test('reports what a work throws, and goes on with others', async () => {

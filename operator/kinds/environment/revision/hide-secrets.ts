@@ -23,8 +23,8 @@ export function hideSecrets(
   hashKey: Uint8Array,
 ): HiddenSecrets {
   // Longer secrets, such as files, can be in no text of a service.
-  const longest = Buffer.byteLength(JSON.stringify(services));
-  const isSecret = secretFinder(secrets.map(essence).filter(({ length }) => length > 0 && length <= longest));
+  const maxLength = Buffer.byteLength(JSON.stringify(services));
+  const isSecret = secretFinder(secrets.map(essence).filter(({ length }) => length > 0 && length <= maxLength));
   const hidden: HiddenSecrets['hidden'] = {};
   const warnings: string[] = [];
   const shown = services.map((service) => {
