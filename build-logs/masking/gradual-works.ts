@@ -2,16 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 interface Work {
   size: number;
-  run: () => Promise<void>;
+  /** Carries out one step. Returns whether it was the last. */
+  step: () => boolean;
 }
 
-/** How long a work occupies the process before other work continues, in milliseconds. */
+/** How long works occupy the process before other work continues, in milliseconds. */
 const atOnceMs = 5;
+/** How much longer the pause after that is. */
+const pauses = 3;
 
 /**
- * Carries out works of many short steps one after the other, the smallest that waits first, with a pause after every few
- * milliseconds that is as long: whoever chooses large works delays other work of the process by less than that, and
- * smaller works by one large one.
+ * Carries out works of many short steps, always the smallest one, with a pause after every few milliseconds that is
+ * three times as long: whoever chooses large works delays neither smaller ones nor much of the other work of the
+ * process.
  */
 export class GradualWorks {
   readonly #maxSmall: number;
@@ -26,19 +29,35 @@ export class GradualWorks {
   /** Carries out a work of that size; it yields after each step. */
   run<T>(size: number, steps: Generator<void, T>): Promise<T> {
     if (size <= this.#maxSmall) return Promise.resolve(completed(steps));
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ size, run: () => gradually(steps).then(resolve, reject) });
-      if (!this.#isRunning) void this.#runAll();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const step = () => {
+      try {
+        const { done, value } = steps.next();
+        if (done) resolve(value);
+        return done === true;
+      } catch (error) {
+        reject(error);
+        return true;
+      }
+    };
+    this.#waiting.push({ size, step });
+    if (!this.#isRunning) void this.#runAll();
+    return promise;
   }
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      this.#waiting.sort((one, other) => one.size - other.size);
-      await this.#waiting.shift()?.run();
+      const started = performance.now();
+      while (this.#waiting.length > 0 && performance.now() - started < atOnceMs) this.#stepOfSmallest();
+      await pause(pauses * (performance.now() - started));
     }
     this.#isRunning = false;
+  }
+
+  #stepOfSmallest(): void {
+    const smallest = this.#waiting.reduce((one, other) => (other.size < one.size ? other : one));
+    if (smallest.step()) this.#waiting.splice(this.#waiting.indexOf(smallest), 1);
   }
 }
 
@@ -47,16 +66,5 @@ export function completed<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
-  }
-}
-
-async function gradually<T>(steps: Generator<void, T>): Promise<T> {
-  for (;;) {
-    const started = performance.now();
-    while (performance.now() - started < atOnceMs) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
-    await pause(performance.now() - started);
   }
 }
