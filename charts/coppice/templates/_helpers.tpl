@@ -150,11 +150,15 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 Restarts a process that has not answered eight probes, which takes 80 s to two minutes. A process that only waits for a
 processor, on a node that is busy with builds, needs no restart, which would also make it repeat its work.
 */}}
-{{- define "coppice.livenessProbe" -}}
-httpGet: { path: /healthz, port: health }
+{{- define "coppice.livenessTimes" -}}
 timeoutSeconds: 15
 periodSeconds: 10
 failureThreshold: 8
+{{- end }}
+
+{{- define "coppice.livenessProbe" -}}
+httpGet: { path: /healthz, port: health }
+{{ include "coppice.livenessTimes" . }}
 {{- end }}
 
 {{/* Settings of buildkitd for all builders. */}}
