@@ -34,6 +34,7 @@ export default {
     { ...typescript, displayName: 'nginx', testMatch: ['<rootDir>/test/nginx/*.test.ts'] },
     { ...typescript, displayName: 'redis', testMatch: ['<rootDir>/test/redis/**/*.test.ts'] },
     { ...typescript, displayName: 'chromium', testMatch: ['<rootDir>/test/chromium/**/*.test.ts'] },
+    { ...typescript, displayName: 'network-policies', testMatch: ['<rootDir>/test/network-policies/*.test.ts'] },
     { ...typescript, displayName: 'api-server', testMatch: ['<rootDir>/test/api-server/*.test.ts'] },
     { ...typescript, displayName: 'api-server-long', testMatch: ['<rootDir>/test/api-server/long/*.test.ts'] },
     { ...typescript, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/*.test.ts'] },

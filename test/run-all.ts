@@ -89,8 +89,8 @@ async function withApiServer(): Promise<Outcome[]> {
   return [await jest(['api-server', 'chart'], 2)];
 }
 
-/** Runs long tests that start the servers that they need. */
-async function longWithOwnServers(): Promise<Outcome[]> {
+/** Runs long tests that need nothing of Coppice on the cluster. */
+async function longWithoutCoppice(): Promise<Outcome[]> {
   return [
     await jest(['chromium'], 1),
     await jest(['nginx'], 1),
@@ -98,6 +98,8 @@ async function longWithOwnServers(): Promise<Outcome[]> {
     await jest(['api-server-long'], 1),
     await check('alerts and dashboard, by promtool', 'node', 'test/chart/promtool.ts'),
     await check('the vulnerability scan, of a simulated database', 'node', 'test/supply-chain/try-scan.ts'),
+    // Kubernetes' suite waits for most of its time, more than ten minutes.
+    await jest(['network-policies'], 1),
   ];
 }
 
@@ -120,7 +122,7 @@ async function endToEndTests(): Promise<Outcome[]> {
     // It kills the operator, whose deadlines the other tests count on.
     await jest(['end-to-end-disruptive'], 1),
     // They mostly wait, so that other long tests have a core.
-    ...(isFull ? (await Promise.all([oneAtATime(), longWithOwnServers()])).flat() : []),
+    ...(isFull ? (await Promise.all([oneAtATime(), longWithoutCoppice()])).flat() : []),
     await check('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
   ];
 }
