@@ -6,6 +6,7 @@ import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
 import { runMain } from '../cluster/progress.ts';
 import { run } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
+import { LABELS } from '../../crds/labels.ts';
 import { TEST_GROUP_LABEL } from '../end-to-end/test-group.ts';
 
 const conditionSchema = z.object({ type: z.string(), status: z.string(), message: z.string().default('') });
@@ -36,9 +37,26 @@ async function leaving(): Promise<string[]> {
     });
 }
 
+/** Returns namespaces of groups that never were on this cluster: tests of parts of the operator make them. */
+async function namespacesWithoutGroup(): Promise<string[]> {
+  const groups = (await kubectl('get', 'groups.coppice.dev', '--output', 'name')).split('\n');
+  const selector = ['--selector', `${LABELS.managedBy}=coppice`];
+  const group = `{.metadata.labels.${LABELS.group.replaceAll('.', '\\.')}}`;
+  const format = ['--output', `jsonpath={range .items[*]}{.metadata.name} ${group}{"\\n"}{end}`];
+  const namespaces = await kubectl('get', 'namespaces', ...selector, ...format);
+  return namespaces
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, name]) => name !== undefined && name !== '' && !groups.includes(`group.coppice.dev/${name}`))
+    .flatMap(([namespace]) => namespace ?? []);
+}
+
 await runMain(async () => {
   if (process.argv.includes('--take-away')) {
     await kubectl('delete', 'groups.coppice.dev', '--selector', `${TEST_GROUP_LABEL}=true`, '--wait=false');
+    const left = await namespacesWithoutGroup();
+    if (left.length > 0) await kubectl('delete', 'namespaces', '--wait=false', ...left);
   }
   await waitFor('what the tests made to go', 180, async () => {
     const left = await leaving();
