@@ -30,6 +30,8 @@ export const USER_CASES = {
     expect(await world.ask(200, 'GET', '/api/user/info', undefined, client)).toEqual({
       email: client.email,
       apiTokens: [],
+      // An extension, because the local cluster permits shells.
+      shell: true,
     });
   },
   'POST /api/user/tokens': async (world: World) => {
