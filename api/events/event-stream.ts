@@ -1,7 +1,8 @@
 import type { Response } from 'express';
 import type { Caller } from '../auth/caller.ts';
 import type { User } from '../user-records/user-record.ts';
-import { closeEvent, retryBlock, type CloseReason } from './sse.ts';
+import { closeEvent, retryBlock } from './sse.ts';
+import type { CloseReason } from './stream-event.ts';
 import type { Subscriber } from './subscribers.ts';
 
 /** A client with more unread bytes in this process is disconnected: the kernel's buffer is full. */

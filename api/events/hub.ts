@@ -11,7 +11,8 @@ import { changedEnvironment, changedGroup, changedRepository, type ChangedObject
 import { ChangeLog } from './change-log.ts';
 import { listedNow } from './listed-now.ts';
 import { CHANGE_KINDS, type ChangeKind, type Position, type Versions } from './position.ts';
-import { changeEvent, idBlock, readyEvent, resetEvent, type ResetReason } from './sse.ts';
+import { changeEvent, idBlock, readyEvent, resetEvent } from './sse.ts';
+import type { ResetReason } from './stream-event.ts';
 import { Subscribers, type Subscriber } from './subscribers.ts';
 import { channelsIn, channelsOf, concernedBy } from './channels.ts';
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { steadyClock, type Clock } from '../../kubernetes/clock.ts';
 import { nothing, streamEndpoint, type Endpoint } from '../http/endpoint.ts';
 import { parse } from '../http/parse.ts';
-import { changeSchema } from './change.ts';
 import { EventStreams, type EventStreamsOptions } from './event-streams.ts';
 import { parsePosition, positionField, type Position } from './position.ts';
+import { streamEventSchema } from './stream-event.ts';
 
 export interface EventRoutesOptions extends Omit<EventStreamsOptions, 'clock'> {
   clock?: Clock | undefined;
@@ -37,7 +37,7 @@ export function eventRoutes({ clock = steadyClock, ...options }: EventRoutesOpti
       writes: false,
       query: streamQuery,
       mediaType: 'text/event-stream',
-      answer: changeSchema,
+      answer: streamEventSchema,
       also: { 429: 'The request limit, or too many streams of the account are open.' },
       serve: ({ caller, request, response }) => {
         const { lastEventId } = parse(streamQuery, request.query, 'the query');

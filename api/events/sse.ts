@@ -1,10 +1,6 @@
 import type { Change } from './change.ts';
 import { formatPosition, type Position } from './position.ts';
-
-/** Why a client must load its lists again. */
-export type ResetReason = 'start' | 'gap' | 'membership' | 'many';
-/** Why a stream ends. */
-export type CloseReason = 'unauthorized' | 'restart' | 'rotate';
+import type { CloseReason, ResetReason } from './stream-event.ts';
 
 /**
  * Server-sent events (WHATWG HTML, 9.2), as bytes that all clients share. JSON has no line breaks, so no text in it can

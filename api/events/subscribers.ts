@@ -1,5 +1,5 @@
 import type { Viewer } from '../auth/caller.ts';
-import type { CloseReason } from './sse.ts';
+import type { CloseReason } from './stream-event.ts';
 
 /** An open stream, as the hub sees it. */
 export interface Subscriber {

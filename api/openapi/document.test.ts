@@ -53,6 +53,23 @@ test.each<[string, string, unknown, unknown]>([
   expect([required, accepts(refused), accepts(accepted)]).toEqual([true, false, true]);
 });
 
+test('describes each event of the stream of changes by its fields', async () => {
+  const answer = await request(new TestApi().app).get('/api/openapi.json').expect(200);
+  const { paths } = answer.body as {
+    paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
+  };
+  const { schema } = paths['/api/events']?.get.responses['200']?.content['text/event-stream'] ?? {};
+  const reset = { contentMediaType: 'application/json', contentSchema: { required: ['reason'] } };
+  expect(schema).toMatchObject({
+    anyOf: [
+      { properties: { event: { const: 'change' }, data: { contentSchema: { $ref: '#/components/schemas/Change' } } } },
+      { required: ['event', 'data'], properties: { event: { const: 'reset' }, data: { type: 'string', ...reset } } },
+      { properties: { event: { const: 'ready' } } },
+      { properties: { event: { const: 'close' } } },
+    ],
+  });
+});
+
 test('has no format that refuses an address that the API accepts', async () => {
   const { email } = newUserSchema.parse({ email: '.a..b@0' });
   expect(email).toBe('.a..b@0');

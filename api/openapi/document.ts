@@ -57,6 +57,9 @@ class Components {
       io,
       // Omits Kubernetes extensions, which only the cluster reads, and the bounds of safe integers.
       override: ({ jsonSchema }) => {
+        if (jsonSchema.contentSchema instanceof z.ZodType) {
+          jsonSchema.contentSchema = this.of(jsonSchema.contentSchema, io);
+        }
         delete jsonSchema['x-kubernetes-validations'];
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
