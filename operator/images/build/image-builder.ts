@@ -103,9 +103,14 @@ export class ImageBuilder {
    * if it has no pod or its time is over.
    */
   gracePeriodMs(build: Pick<BuildRequest, 'namespace' | 'number'>, since: Date, now: Date): number {
-    const { job } = this.#jobs.newest(build);
-    if (!job || !this.#jobs.podOf(job)) return 0;
+    if (!this.hasPod(build)) return 0;
     return Math.max(0, since.getTime() + GRACE_PERIOD_MS - now.getTime());
+  }
+
+  /** Returns whether the build's Job has a pod, and so a log to read. */
+  hasPod(build: Pick<BuildRequest, 'namespace' | 'number'>): boolean {
+    const { job } = this.#jobs.newest(build);
+    return job !== undefined && this.#jobs.podOf(job) !== undefined;
   }
 
   /** Returns whether the Job has finished and all of its log is written; follows the log. */

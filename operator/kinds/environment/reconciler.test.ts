@@ -161,6 +161,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
       return built ? { built } : {};
     },
     gracePeriodMs: () => world.job?.gracePeriodMs ?? 0,
+    hasPod: () => world.job !== undefined,
     isOver: () => world.job?.isOver ?? true,
     ended: () => undefined,
     cleanUp: does('cleanUp', undefined),
@@ -760,6 +761,14 @@ describe('a build', () => {
       const { reconciler, calls } = reconcilerIn(object, { job });
       await reconciler.reconcile('key');
       expect(calls.filter((call) => call.startsWith('log '))).toEqual(expected);
+    });
+
+    test('has a complete log without a Job, although a new operator cannot read the secrets', async () => {
+      const object = environment({ ...contents, build: rolledOut });
+      const configurationError = new Waiting('VariableMissing', 'no Secret', 2000);
+      const { reconciler, calls } = reconcilerIn(object, { configurationError });
+      await reconciler.reconcile('key');
+      expect(calls.filter((call) => call.startsWith('log '))).toEqual(['log ends: succeeded']);
     });
 
     test.each([

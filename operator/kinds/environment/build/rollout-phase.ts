@@ -12,7 +12,7 @@ import type { Services } from '../services/services.ts';
 import type { Revision } from '../revision/revision.ts';
 
 export interface RolloutPhaseOptions {
-  imageBuilder: Pick<ImageBuilder, 'gracePeriodMs' | 'isOver'>;
+  imageBuilder: Pick<ImageBuilder, 'gracePeriodMs' | 'hasPod' | 'isOver'>;
   log: BuildLog;
   recorder: Pick<BuildRecorder, 'finish'>;
   services: Pick<Services, 'rollOut' | 'prune'>;
@@ -117,9 +117,11 @@ export class RolloutPhase {
 
   async #isLogRead(scope: EnvironmentScope, revision: Revision, build: BuildStatus): Promise<boolean> {
     const { imageBuilder, log } = this.#options;
-    if (!(await this.#canSeeLog(scope))) return false;
     const { namespace } = scope;
-    return imageBuilder.isOver({ namespace, number: build.number, log: log.open(scope, build, revision) });
+    const { number } = build;
+    if (!imageBuilder.hasPod({ namespace, number })) return true;
+    if (!(await this.#canSeeLog(scope))) return false;
+    return imageBuilder.isOver({ namespace, number, log: log.open(scope, build, revision) });
   }
 
   /** Whether the secrets to mask are known: an operator that takes over reads them from the configuration. */

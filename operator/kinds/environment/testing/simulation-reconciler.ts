@@ -181,6 +181,7 @@ function builderOf(simulation: SimulatedWorld) {
     },
     gracePeriodMs: (_build: unknown, since: Date, now: Date) =>
       Math.max(0, since.getTime() + GRACE_PERIOD_MS - now.getTime()),
+    hasPod: () => true,
     isOver: () => simulation.gates.jobs,
     ended: () => undefined,
     cleanUp: () => simulation.takes(1),
