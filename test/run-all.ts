@@ -1,8 +1,10 @@
 // `npm test` runs all checks, concurrently where possible; the last line is the result. With `--full` (`npm run
-// test:full`) it also runs the long suites, and stores the outcome in test/full-results.json.
+// test:full`) it also runs the long suites, and stores the outcome in test/full-results.json; `--continue` as well
+// continues a full run of the same commit that was interrupted, without the steps that it finished.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './cluster/paths.ts';
+import { FinishedSteps, type FinishedStep } from './checks/finished-steps.ts';
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
@@ -17,7 +19,30 @@ const suites: SuiteResult[] = [];
 /** Suites that failed beside others, by jest's project. */
 const failedSuites: SuiteResult[] = [];
 
-async function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
+/** Only a full run stores its finished steps. */
+let finished: FinishedSteps | undefined;
+
+/** Runs a step of the run, unless an interrupted run that this one continues has finished it. */
+async function step(name: string, run: () => Promise<FinishedStep>): Promise<Outcome> {
+  const before = finished?.of(name);
+  if (before) console.log(`\n=== before ${name}: finished by the run that this one continues`);
+  const done = before ?? (await run());
+  if (!before) finished?.add(name, done, new Date());
+  suites.push(...done.suites);
+  failedSuites.push(...done.failedSuites);
+  return done.outcome;
+}
+
+function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
+  return step(name, async () => ({
+    outcome: await checkState(name, program, ...args),
+    suites: [],
+    failedSuites: [],
+  }));
+}
+
+/** Runs a check that every process needs, also one that continues a run: other steps count on the state. */
+async function checkState(name: string, program: string, ...args: string[]): Promise<Outcome> {
   return outcomeOf(name, await showRun(name, program, args));
 }
 
@@ -35,17 +60,19 @@ async function runJest(name: string, file: string, args: string[]): Promise<Jest
 }
 
 /** Runs some of jest's projects, and counts their tests; those of failed suites are counted by `secondAttempt`. */
-async function jest(projects: string[], workers: number): Promise<Outcome> {
-  const file = join(results, `${projects.join('-')}.json`);
-  const ran = await runJest(projects.join(' and '), file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`]);
-  if (ran === undefined) return { passed: 0, failed: 1 };
-  const [failed, passed] = [
-    ran.suites.filter((suite) => suite.failed > 0),
-    ran.suites.filter((suite) => suite.failed === 0),
-  ];
-  failedSuites.push(...failed);
-  suites.push(...passed);
-  return { passed: passed.reduce((total, suite) => total + suite.passed, 0), failed: 0 };
+function jest(projects: string[], workers: number): Promise<Outcome> {
+  const name = projects.join(' and ');
+  return step(`tests: ${name}`, async () => {
+    const file = join(results, `${projects.join('-')}.json`);
+    const ran = await runJest(name, file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`]);
+    if (ran === undefined) return { outcome: { passed: 0, failed: 1 }, suites: [], failedSuites: [] };
+    const passed = ran.suites.filter((suite) => suite.failed === 0);
+    return {
+      outcome: { passed: passed.reduce((total, suite) => total + suite.passed, 0), failed: 0 },
+      suites: passed,
+      failedSuites: ran.suites.filter((suite) => suite.failed > 0),
+    };
+  });
 }
 
 /**
@@ -106,8 +133,8 @@ async function longWithoutCoppice(): Promise<Outcome[]> {
 async function cluster(): Promise<Outcome[]> {
   const options = ['--fixture-images', ...(isFull ? ['--gitea', '--metrics'] : [])];
   return [
-    await check('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts', ...options),
-    await check('what a killed run left is gone', 'node', 'test/checks/nothing-left.ts', '--take-away'),
+    await checkState('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts', ...options),
+    await checkState('what a killed run left is gone', 'node', 'test/checks/nothing-left.ts', '--take-away'),
   ];
 }
 
@@ -123,7 +150,7 @@ async function endToEndTests(): Promise<Outcome[]> {
     await jest(['end-to-end-disruptive'], 1),
     // They mostly wait, so that other long tests have a core.
     ...(isFull ? (await Promise.all([oneAtATime(), longWithoutCoppice()])).flat() : []),
-    await check('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+    await checkState('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
   ];
 }
 
@@ -146,7 +173,13 @@ rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 let commit: string | undefined;
 await runMain(async () => {
-  if (isFull) commit = await cleanCommit();
+  if (isFull) {
+    commit = await cleanCommit();
+    const file = join(LOCAL_FOLDER, 'full-run.json');
+    finished = process.argv.includes('--continue')
+      ? FinishedSteps.continue(file, commit, started)
+      : FinishedSteps.start(file, commit, started);
+  }
   await ensureTestPrograms(isFull ? FULL_TEST_PROGRAMS : TEST_PROGRAMS);
 });
 if (process.exitCode !== undefined) {
@@ -165,6 +198,6 @@ const [endToEnd, ...others] = await Promise.all([
   checks.then(withApiServer),
 ]);
 const outcome = totalOf([...others.flat(), ...up, ...endToEnd, await secondAttempt()]);
-if (commit !== undefined) writeFullResults(commit, started, outcome, suites);
+if (commit !== undefined && finished) writeFullResults(commit, finished, outcome, suites);
 for (const line of summaryOf(outcome)) console.log(line);
 process.exitCode = outcome.failed > 0 ? 1 : 0;

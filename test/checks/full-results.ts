@@ -3,7 +3,8 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
-import { run } from '../cluster/run.ts';
+import { run as runProgram } from '../cluster/run.ts';
+import type { FinishedSteps } from './finished-steps.ts';
 import type { SuiteResult } from './jest-results.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -14,21 +15,22 @@ export const FULL_RESULTS_FILE = join(REPOSITORY_ROOT, 'test', 'full-results.jso
  * run.
  */
 export async function cleanCommit(): Promise<string> {
-  const changed = (await run('git', ['status', '--porcelain'], { cwd: REPOSITORY_ROOT })).trim();
+  const changed = (await runProgram('git', ['status', '--porcelain'], { cwd: REPOSITORY_ROOT })).trim();
   if (changed !== '') throw new Problem(`Commit first: the results would name a commit that did not run.\n${changed}`);
-  return (await run('git', ['rev-parse', 'HEAD'], { cwd: REPOSITORY_ROOT })).trim();
+  return (await runProgram('git', ['rev-parse', 'HEAD'], { cwd: REPOSITORY_ROOT })).trim();
 }
 
 /** Stores the outcome of `npm run test:full` in the repository, to be committed. */
 export function writeFullResults(
   commit: string,
-  started: Date,
+  run: Pick<FinishedSteps, 'started' | 'processes' | 'workedMs'>,
   outcome: Required<Outcome>,
   suites: readonly SuiteResult[],
 ): void {
   const machine = { cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version };
-  const seconds = Math.round((Date.now() - started.getTime()) / 1000);
+  const seconds = Math.round(run.workedMs(new Date()) / 1000);
+  const { started, processes } = run;
   const sorted = suites.toSorted((a, b) => a.suite.localeCompare(b.suite));
-  const results = { commit, started: started.toISOString(), machine, seconds, ...outcome, suites: sorted };
+  const results = { commit, started: started.toISOString(), machine, seconds, processes, ...outcome, suites: sorted };
   writeFileSync(FULL_RESULTS_FILE, `${JSON.stringify(results, null, 2)}\n`);
 }
