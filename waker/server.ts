@@ -3,8 +3,8 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { KnownEnvironment } from '../waker-protocol/messages.ts';
-import { connectToBackend } from './backend-connection.ts';
-import { backendsOf, routeOf, type Environments } from './environments.ts';
+import { answerRobot, refuse, refuseMany, refuseUpgrade, RETRY_SECONDS, UNCACHED } from './answers.ts';
+import { backendsOf, routeOf } from './environments.ts';
 import { forward, hasBody, isRepeatable, NoAnswerError, tunnel } from './forward.ts';
 import type { HeldRequests } from './held-requests.ts';
 import { OWN_PATHS, PROOF_HEADER, waitingPage } from './page.ts';
@@ -12,21 +12,17 @@ import type { Proofs } from './proof.ts';
 import { progressOf } from './progress.ts';
 import { treatmentOf, type Treatment } from './visitor.ts';
 import type { Visits } from './visits.ts';
+import { Waits, type WaitsOptions } from './waits.ts';
 
-export interface WakerServerOptions {
-  environments: Environments;
+export interface WakerServerOptions extends WaitsOptions {
   /** All requests that are not answered yet, and upgraded connections. */
   open: HeldRequests;
-  /** Requests that wait for services; they wake. */
-  held: HeldRequests;
   /** Streams of events of waiting pages; they wake nothing. */
   streams: HeldRequests;
   /** How many connections there are at most, of whatever sort: the memory limit must have room for them. */
   maxConnections: number;
   visits: Pick<Visits, 'report' | 'open'>;
   proofs: Proofs;
-  /** How long a request waits for services, in milliseconds. */
-  holdMs: number;
   /** Counts requests by what became of them. */
   count: (outcome: Outcome) => void;
   logger: Pick<Logger, 'warn'>;
@@ -34,19 +30,11 @@ export interface WakerServerOptions {
 
 export type Outcome = 'forwarded' | 'page' | 'refused' | 'full' | 'late' | 'unknown' | 'failed' | 'own';
 
-/** How long a request for an unknown host waits for an operator to report it, in milliseconds: this process has just started. */
-const unknownHostMs = 10_000;
-/** How many requests wait for that at once. */
-const maxUnknownHosts = 100;
-/** Seconds after which a refused client can try again. */
-const retrySeconds = 5;
 const maxRepeats = 3;
 /** Header fields of one request; those of environments can be larger than those of the API. */
 const maxHeaderBytes = 32 * 1024;
 
 const tooLargeAnswer = 'HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
-/** How long a refused request is still read, in milliseconds. */
-const lingerMs = 2000;
 
 /** What a request is about. */
 interface Visit {
@@ -56,20 +44,17 @@ interface Visit {
   treatment: Treatment;
 }
 
-class TooLateError extends Error {}
-class TooManyError extends Error {}
-
 /** Answers visitors of environments that do not run, or whose visitors are being watched for. */
 export class WakerServer {
   readonly #options: WakerServerOptions;
+  readonly #waits: Waits;
   readonly #server: Server;
   /** Sockets of upgrades, which the server no longer counts. */
   readonly #upgraded = new Set<Socket>();
-  /** Requests that wait for an operator; it is not known whose they are. */
-  #unknownHosts = 0;
 
   constructor(options: WakerServerOptions) {
     this.#options = options;
+    this.#waits = new Waits(options);
     this.#server = http.createServer({
       // Bodies wait unread as long as their requests are held.
       requestTimeout: 0,
@@ -126,7 +111,7 @@ export class WakerServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<Outcome> {
     const visit = await this.#visitOf(request);
     if (!visit) {
-      refuse(response, 503, 'no sleeping environment has this address. Try again in a moment', retrySeconds);
+      refuse(response, 503, 'no sleeping environment has this address. Try again in a moment', RETRY_SECONDS);
       return 'unknown';
     }
     // The client has gone while an operator was waited for.
@@ -173,20 +158,8 @@ export class WakerServer {
       .replace(/\.?(?::\d{1,5})?$/, '');
     const path = url.split('?')[0] ?? '';
     if (!path.startsWith('/')) return undefined;
-    const environment = await this.#environmentOf(host);
+    const environment = await this.#waits.environmentOf(host);
     return environment && { environment, host, path, treatment: treatmentOf({ method, path, headers }) };
-  }
-
-  async #environmentOf(host: string): Promise<KnownEnvironment | undefined> {
-    const { environments } = this.#options;
-    const mayCome = () => !environments.isSynced && environments.ofHost(host) === undefined;
-    if (mayCome() && this.#unknownHosts < maxUnknownHosts) {
-      this.#unknownHosts++;
-      const late = AbortSignal.timeout(unknownHostMs);
-      while (mayCome() && !late.aborted) await this.#changed('', unknownHostMs, late);
-      this.#unknownHosts--;
-    }
-    return environments.ofHost(host);
   }
 
   #answerPage(response: ServerResponse, { environment, host }: Visit): void {
@@ -195,10 +168,10 @@ export class WakerServer {
     response.writeHead(503, {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy,
-      'retry-after': String(retrySeconds),
+      'retry-after': String(RETRY_SECONDS),
       'x-robots-tag': 'noindex',
       'referrer-policy': 'same-origin',
-      ...uncached,
+      ...UNCACHED,
     });
     response.end(html);
   }
@@ -217,7 +190,7 @@ export class WakerServer {
       return 'refused';
     }
     visits.report(environment.key);
-    response.writeHead(202, uncached).end();
+    response.writeHead(202, UNCACHED).end();
     return 'own';
   }
 
@@ -242,7 +215,7 @@ export class WakerServer {
     const closed = new AbortController();
     response.once('close', () => closed.abort());
     try {
-      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...uncached });
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no', ...UNCACHED });
       const until = Date.now() + holdMs;
       let sent = '';
       for (let isReady = false; !isReady && !closed.signal.aborted && Date.now() < until;) {
@@ -251,7 +224,7 @@ export class WakerServer {
         if (text !== sent) response.write(`data: ${text}\n\n`);
         sent = text;
         isReady = progress.ready;
-        if (!isReady) await this.#changed(key, 1000, closed.signal);
+        if (!isReady) await this.#waits.changed(key, 1000, closed.signal);
       }
       response.end();
       return 'own';
@@ -269,13 +242,13 @@ export class WakerServer {
     const end = isVisit ? visits.open(visit.environment.key) : () => undefined;
     try {
       for (let repeats = 0; ; repeats++) {
-        const socket = await this.#connect(visit, closed.signal);
+        const socket = await this.#waits.connect(visit, closed.signal);
         if (socket === 'full') {
           refuseMany(response);
           return 'full';
         }
         if (socket === 'late') {
-          refuse(response, 503, 'the environment did not wake in time. Try again', retrySeconds);
+          refuse(response, 503, 'the environment did not wake in time. Try again', RETRY_SECONDS);
           return 'late';
         }
         try {
@@ -316,7 +289,7 @@ export class WakerServer {
         return;
       }
       end = visits.open(visit.environment.key);
-      const socket = await this.#connect(visit, closed.signal);
+      const socket = await this.#waits.connect(visit, closed.signal);
       if (socket === 'full' || socket === 'late') {
         refuseUpgrade(client);
         count(socket);
@@ -333,51 +306,6 @@ export class WakerServer {
       release?.();
     }
   }
-
-  /** Connects to a pod of the visited service, and waits until there is one: only waiting takes a slot. */
-  async #connect({ environment: { key }, host, path }: Visit, closed: AbortSignal): Promise<Socket | 'full' | 'late'> {
-    const { environments, held, holdMs } = this.#options;
-    let release: (() => void) | undefined;
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new TooLateError()), holdMs);
-    try {
-      return await connectToBackend({
-        find: () => {
-          const current = environments.get(key);
-          return current && current.mode !== 'asleep' ? backendsOf(current, host, path) : [];
-        },
-        changed: (ms, signal) => {
-          release ??= held.take({ key });
-          if (!release) throw new TooManyError();
-          return this.#changed(key, ms, signal);
-        },
-        signal: AbortSignal.any([closed, late.signal]),
-      });
-    } catch (error) {
-      if (error instanceof TooLateError) return 'late';
-      if (error instanceof TooManyError) return 'full';
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      release?.();
-    }
-  }
-
-  /** Resolves at a change of the environment, after the time, or when the signal is aborted. */
-  #changed(key: string, ms: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        stop();
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      const stop = this.#options.environments.listen(key, end);
-      signal.addEventListener('abort', end, { once: true });
-      if (signal.aborted) end();
-    });
-  }
 }
 
 /** Whether the request can be forwarded at once. A path without a route is the Ingress controller's mistake. */
@@ -392,51 +320,4 @@ function isRunning(environment: KnownEnvironment, host: string, path: string): b
 function isFromPage({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin';
-}
-
-const uncached = { 'cache-control': 'no-store', connection: 'close' };
-
-function refuse(response: ServerResponse, status: number, error: string, retryAfter?: number): void {
-  const retry = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-  const body = `${JSON.stringify({ error })}\n`;
-  const type = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  response.writeHead(status, { ...type, 'x-robots-tag': 'noindex', ...retry, ...uncached });
-  endAfterRequest(response, body);
-}
-
-/**
- * Ends an answer once its request has arrived, or soon. A connection that is closed with unread data is reset, and Ingress
- * controllers then answer 502 instead.
- */
-function endAfterRequest(response: ServerResponse, body: string): void {
-  const { req: request } = response;
-  if (request.complete || !hasBody(request)) {
-    response.end(body);
-    return;
-  }
-  response.write(body);
-  const end = () => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, lingerMs);
-  request.once('close', end).once('end', end).resume();
-}
-
-function refuseMany(response: ServerResponse): void {
-  refuse(response, 503, 'too many requests wait for this environment or its group. Try again', retrySeconds);
-}
-
-function answerRobot(response: ServerResponse, path: string): void {
-  if (path !== '/robots.txt') {
-    refuse(response, 503, 'the environment is asleep', 3600);
-    return;
-  }
-  response.writeHead(200, { 'content-type': 'text/plain', ...uncached }).end('User-agent: *\nDisallow: /\n');
-}
-
-function refuseUpgrade(client: Socket): void {
-  client.end(
-    `HTTP/1.1 503 Service Unavailable\r\nRetry-After: ${retrySeconds}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-  );
 }
