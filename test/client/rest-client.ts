@@ -41,6 +41,25 @@ export class RestClient {
     });
   }
 
+  /**
+   * Sends a request, again for at most `seconds` while the API is too busy to accept it, as any client is to expect.
+   * What got no answer is not sent again, since the API may have carried it out.
+   */
+  async sendUntilAccepted(
+    method: string,
+    path: string,
+    body: unknown,
+    seconds: number,
+    isRefused: (answer: Answer) => boolean = ({ status }) => status === 503,
+  ): Promise<Answer> {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+      const answer = await this.send(method, path, body);
+      if (!isRefused(answer) || Date.now() > end) return answer;
+      await delay(250);
+    }
+  }
+
   /** Sends a request that must succeed; throws with the API's message otherwise. */
   async call<T>(schema: z.ZodType<T>, method: string, path: string, body?: unknown): Promise<T> {
     const answer = await this.send(method, path, body);

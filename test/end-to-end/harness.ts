@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { send } from '../client/local-http.ts';
+import { send, type Answer } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import { readConnection, type Connection } from '../cluster/connection.ts';
 import { kubectlOf, type Kubectl } from '../cluster/kubectl.ts';
@@ -86,10 +86,8 @@ export async function startHarness(purpose: string): Promise<Harness> {
    */
   async function register(repository: object): Promise<string> {
     const path = `/api/group/${group}`;
-    const answer = await waitFor('the group to be set up, and the Git host to answer', 90, async () => {
-      const one = await client.send('POST', path, repository);
-      return one.status === 503 || passing.test(one.text) ? undefined : one;
-    });
+    const isRefused = ({ status, text }: Answer) => status === 503 || passing.test(text);
+    const answer = await client.sendUntilAccepted('POST', path, repository, 90, isRefused);
     if (answer.status !== 201) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
     return idSchema.parse(JSON.parse(answer.text)).id;
   }
