@@ -124,6 +124,11 @@ export function routeOf(routes: readonly Route[], path: string): Route | undefin
   return matching.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
+/** Returns whether a visit makes the services run, unless they do. */
+export function canWakeByVisit({ mode, wakeOn }: Pick<KnownEnvironment, 'mode' | 'wakeOn'>): boolean {
+  return mode !== 'asleep' || wakeOn === 'visit';
+}
+
 /** Returns the ready pods that a request is to be forwarded to. */
 export function backendsOf(environment: KnownEnvironment, host: string, path: string): Backend[] {
   const route = routeOf(environment.hosts[host] ?? [], path);

@@ -11,9 +11,13 @@ const hopByHop = new Set([
 /** The pod ended the connection before it answered. */
 export class NoAnswerError extends Error {}
 
+/** The pod's response has a status or header that HTTP does not allow. */
+export class MalformedAnswerError extends Error {}
+
 /**
  * Sends a request to a pod, with its body as it arrives, and its response back.
- * @throws NoAnswerError if the pod ended the connection before its response; any other error ends both connections
+ * @throws NoAnswerError if the pod ended the connection before its response; MalformedAnswerError; any other error ends
+ * both connections
  */
 export async function forward(request: IncomingMessage, response: ServerResponse, socket: Socket): Promise<void> {
   const upstream = http.request({
@@ -35,20 +39,23 @@ export async function forward(request: IncomingMessage, response: ServerResponse
   const answer = await answered;
   response.sendDate = false;
   // The next request of this client is to find its way to the pod without the waker.
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
-    ...withoutHops(answer.rawHeaders),
-    ...['Connection', 'close'],
-  ]);
+  const headers = [...withoutHops(answer.rawHeaders), ...['Connection', 'close']];
+  try {
+    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers);
+  } catch (cause) {
+    upstream.destroy();
+    throw new MalformedAnswerError('the response cannot be forwarded', { cause });
+  }
   response.flushHeaders();
   await pipeline(answer, response);
 }
 
-/** Whether the request can be sent once more: nothing of it is lost, and it changes nothing. */
+/** Returns whether the request can be sent once more: nothing of it is lost, and it changes nothing. */
 export function isRepeatable(request: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '') && !hasBody(request);
 }
 
-/** Whether content follows the head. */
+/** Returns whether content follows the head. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }

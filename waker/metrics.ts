@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Environments } from './environments.ts';
 import type { HeldRequests } from './held-requests.ts';
-import type { Outcome } from './server.ts';
+import type { Outcome } from './visit.ts';
 
 /** Registers the waker's metrics. Returns the function that counts a request. */
 export function wakerMetrics(

@@ -1,5 +1,5 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KnownEnvironment, OperatorMessage } from '../waker-protocol/messages.ts';
@@ -7,7 +7,8 @@ import { Environments } from './environments.ts';
 import { HeldRequests } from './held-requests.ts';
 import { OWN_PATHS, PROOF_HEADER } from './page.ts';
 import { Proofs } from './proof.ts';
-import { WakerServer, type Outcome } from './server.ts';
+import { WakerServer } from './server.ts';
+import type { Outcome } from './visit.ts';
 import { sampleEnvironment } from './testing/sample-environment.ts';
 
 const key = 'group-a/shop';
@@ -26,14 +27,16 @@ let port: number;
 let visited: string[];
 let open: number;
 let outcomes: Outcome[];
+let logged: string[];
 const closing: (() => Promise<unknown>)[] = [];
 
-async function startServer({ max = 10, holdMs = 5000 } = {}): Promise<void> {
+async function startServer({ max = 10, holdMs = 5000, proofs = new Proofs('k', Date.now) } = {}): Promise<void> {
   const environments = new Environments({ lingerMs: 60_000, now: Date.now });
   report = environments.receiver();
   visited = [];
   open = 0;
   outcomes = [];
+  logged = [];
   const slots = (limit: number) => new HeldRequests({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit });
   held = slots(max);
   const visits = {
@@ -45,13 +48,12 @@ async function startServer({ max = 10, holdMs = 5000 } = {}): Promise<void> {
     },
   };
   const count = (outcome: Outcome) => void outcomes.push(outcome);
-  const proofs = new Proofs('k', Date.now);
   server = new WakerServer({
     ...{ environments, held, visits, proofs, holdMs, count },
     open: slots(20),
     streams: slots(max),
     maxConnections: 20,
-    logger: { warn: () => undefined },
+    logger: { warn: () => undefined, error: (_bindings: unknown, words?: string) => void logged.push(words ?? '') },
   });
   port = await server.start(0);
 }
@@ -207,6 +209,16 @@ describe('a request to a sleeping environment', () => {
     expect(outcomes).toEqual(['unknown', 'unknown']);
   });
 
+  test('ends its wait for an operator when the client leaves', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n');
+    await delay(50);
+    expect(outcomes).toEqual([]);
+    socket.destroy();
+    await until(() => outcomes.length > 0);
+    expect(outcomes).toEqual(['failed']);
+  });
+
   test('may have a dot at the end of its host', async () => {
     const { port: appPort } = await application((_request, response) => response.end('ok'));
     awake(appPort, 'awake');
@@ -339,6 +351,28 @@ describe('a stream of events', () => {
   });
 });
 
+test('a response that HTTP does not allow is answered with 502', async () => {
+  const pod = createServer((socket) => void socket.resume().end('HTTP/1.1 099 odd\r\nContent-Length: 0\r\n\r\n'));
+  await new Promise<void>((resolve) => pod.listen(0, '127.0.0.1', resolve));
+  closing.push(() => new Promise((resolve) => pod.close(resolve)));
+  awake((pod.address() as AddressInfo).port);
+  const { status, body } = await send('/');
+  expect([status, body]).toEqual([502, expect.stringContaining('does not allow')]);
+  expect(logged).toEqual([]);
+});
+
+test('a fault of the waker itself is answered with 500, and logged', async () => {
+  await server.stop(0);
+  const proofs = new Proofs('k', Date.now);
+  proofs.sign = () => {
+    throw new Error('no key');
+  };
+  await startServer({ proofs });
+  know();
+  expect((await send('/', { headers: html })).status).toBe(500);
+  expect([outcomes, logged]).toEqual([['failed'], ['a request could not be answered']]);
+});
+
 test('an environment that runs needs no slot of held requests', async () => {
   await server.stop(0);
   await startServer({ max: 1 });
@@ -380,6 +414,31 @@ describe('an upgrade', () => {
     await delay(50);
     expect(seen).toEqual(['/socket']);
     await until(() => open === 0);
+  });
+
+  test('with content that nobody reads does not keep its connection', async () => {
+    know();
+    const socket = connect(port, '127.0.0.1');
+    let isClosed = false;
+    // The client reads nothing and ends nothing, until the server resets the connection.
+    socket.once('error', () => undefined).once('close', () => (isClosed = true));
+    const head = [
+      'POST / HTTP/1.1',
+      'Host: shop.example',
+      'Connection: Upgrade',
+      'Upgrade: x',
+      'Content-Length: 200000',
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    await until(() => outcomes.length > 0);
+    socket.write(Buffer.alloc(100_000));
+    socket.resume();
+    const end = Date.now() + 10_000;
+    while (!isClosed && Date.now() < end) {
+      socket.write('x');
+      await delay(50);
+    }
+    expect(isClosed).toBe(true);
   });
 
   test('with content is refused', async () => {

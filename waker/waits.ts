@@ -3,18 +3,17 @@ import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 import { connectToBackend } from './backend-connection.ts';
 import { backendsOf, type Environments } from './environments.ts';
 import type { HeldRequests } from './held-requests.ts';
+import type { Visit } from './visit.ts';
 
 export interface WaitsOptions {
   environments: Environments;
   /** Requests that wait for services; they wake. */
   held: HeldRequests;
-  /** How long a request waits for services, in milliseconds. */
-  holdMs: number;
 }
 
-/** How long a request for an unknown host waits for an operator to report it, in milliseconds: this process has just started. */
+/** Maximum wait for an operator to report an unknown host after a start, in milliseconds. */
 const unknownHostMs = 10_000;
-/** How many requests wait for that at once. */
+/** Maximum number of requests that wait for an unknown host. */
 const maxUnknownHosts = 100;
 
 class TooLateError extends Error {}
@@ -23,35 +22,42 @@ class TooManyError extends Error {}
 /** Waits for what an operator reports of environments, within bounds. */
 export class Waits {
   readonly #options: WaitsOptions;
-  /** Requests that wait for an operator; it is not known whose they are. */
+  /** Requests that wait for an operator. Their group is unknown, so only their total is limited. */
   #unknownHosts = 0;
 
   constructor(options: WaitsOptions) {
     this.#options = options;
   }
 
-  /** Returns undefined for a host that no known environment has. */
-  async environmentOf(host: string): Promise<KnownEnvironment | undefined> {
+  /** Returns undefined for a host that no known environment has, and if the client disconnects. */
+  async environmentOf(host: string, closed: AbortSignal): Promise<KnownEnvironment | undefined> {
     const { environments } = this.#options;
     const mayCome = () => !environments.isSynced && environments.ofHost(host) === undefined;
     if (mayCome() && this.#unknownHosts < maxUnknownHosts) {
       this.#unknownHosts++;
-      const late = AbortSignal.timeout(unknownHostMs);
-      while (mayCome() && !late.aborted) await this.changed('', unknownHostMs, late);
-      this.#unknownHosts--;
+      const ended = AbortSignal.any([closed, AbortSignal.timeout(unknownHostMs)]);
+      try {
+        while (mayCome() && !ended.aborted) await this.changed('', unknownHostMs, ended);
+      } finally {
+        this.#unknownHosts--;
+      }
     }
     return environments.ofHost(host);
   }
 
-  /** Connects to a pod of the visited service, and waits until there is one: only waiting takes a slot. */
+  /**
+   * Connects to a ready pod of the visited service; takes a slot only while it waits for one.
+   * @param until in milliseconds since 1970
+   */
   async connect(
-    { environment: { key }, host, path }: { environment: KnownEnvironment; host: string; path: string },
+    { environment: { key }, host, path }: Visit,
+    until: number,
     closed: AbortSignal,
   ): Promise<Socket | 'full' | 'late'> {
-    const { environments, held, holdMs } = this.#options;
+    const { environments, held } = this.#options;
     let release: (() => void) | undefined;
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(new TooLateError()), holdMs);
+    const timer = setTimeout(() => late.abort(new TooLateError()), Math.max(0, until - Date.now()));
     try {
       return await connectToBackend({
         find: () => {

@@ -49,7 +49,7 @@ beforeEach(async () => {
     visits: { report: () => void visits++, open: () => () => undefined },
     proofs: new Proofs('k', Date.now),
     count: () => undefined,
-    logger: { warn: () => undefined },
+    logger: { warn: () => undefined, error: () => undefined },
   });
   const port = await waker.start(0);
   browser = await PanelBrowser.start(`http://${host}:${port}`);
