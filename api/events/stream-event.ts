@@ -1,9 +1,18 @@
 import { z } from 'zod';
-import { jsonText } from '../http/json-text.ts';
 import { changeSchema } from './change.ts';
 
-const resetSchema = z.object({ reason: z.enum(['start', 'gap', 'membership', 'many']) });
-const closeSchema = z.object({ reason: z.enum(['unauthorized', 'restart', 'rotate']) });
+const resetSchema = z.object({
+  reason: z.enum(['start', 'gap', 'membership', 'many']).meta({
+    description:
+      '`start`: the stream is new; `gap`: missed changes are no longer known, or too many; `membership`: what the caller can see changed; `many`: many objects of a group changed at once.',
+  }),
+});
+const closeSchema = z.object({
+  reason: z.enum(['unauthorized', 'restart', 'rotate']).meta({
+    description:
+      '`unauthorized`: the token is no longer valid; `restart`: the server stops; `rotate`: the stream has become long.',
+  }),
+});
 
 /** Why a client must load its lists again. */
 export type ResetReason = z.infer<typeof resetSchema>['reason'];
@@ -11,11 +20,11 @@ export type ResetReason = z.infer<typeof resetSchema>['reason'];
 export type CloseReason = z.infer<typeof closeSchema>['reason'];
 
 const eventOf = <Name extends string>(name: Name, data: z.ZodType) =>
-  z.object({ event: z.literal(name), data: jsonText(data), id: z.string().optional(), retry: z.int().optional() });
+  z.object({ event: z.literal(name), data: documentedJson(data) });
 
 /**
- * One event of the stream. Up to OpenAPI 3.1, the schema of `text/event-stream` describes each event by its fields
- * (OpenAPI 3.2, "Server-Sent Event Streams", names them).
+ * One event of the stream. OpenAPI 3.1 has no schema for the items of a stream, so the response's describes one event,
+ * with the field names of OpenAPI 3.2, "Server-Sent Event Streams".
  */
 export const streamEventSchema = z
   .union([
@@ -24,4 +33,12 @@ export const streamEventSchema = z
     eventOf('ready', z.object({})),
     eventOf('close', closeSchema),
   ])
-  .meta({ description: 'One event by its fields.' });
+  .meta({ description: 'One server-sent event. `id` follows in a block of its own.' });
+
+/**
+ * Returns the schema of a string that contains JSON. It checks only that the value is a string; the OpenAPI document
+ * shows the given schema as `contentSchema`.
+ */
+function documentedJson(schema: z.ZodType): z.ZodString {
+  return z.string().meta({ contentMediaType: 'application/json', contentSchema: schema });
+}

@@ -55,11 +55,12 @@ class Components {
   of(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     const made = z.toJSONSchema(schema, {
       io,
-      // Omits Kubernetes extensions, which only the cluster reads, and the bounds of safe integers.
       override: ({ jsonSchema }) => {
+        // zod copies metadata unchanged, so a schema in it is converted here.
         if (jsonSchema.contentSchema instanceof z.ZodType) {
           jsonSchema.contentSchema = this.of(jsonSchema.contentSchema, io);
         }
+        // Kubernetes extensions, which only the cluster reads, and the bounds of safe integers are omitted.
         delete jsonSchema['x-kubernetes-validations'];
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
