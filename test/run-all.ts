@@ -1,6 +1,6 @@
 // `npm test` runs all checks, concurrently where possible; the last line is the result. With `--full` (`npm run
-// test:full`) it also runs the long suites, and stores the outcome in test/full-results.json; `--continue` as well
-// continues a full run of the same commit that was interrupted, without the steps that it finished.
+// test:full`) it also runs the long suites, and stores the outcome in test/full-results.json; `--full
+// --continue` continues an interrupted full run of the same commit, and skips its finished steps.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './cluster/paths.ts';
@@ -10,22 +10,24 @@ import { readJestResults, type JestResults, type SuiteResult } from './checks/je
 import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
 import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
 import { showRun } from './checks/show-run.ts';
+import { Problem } from './cluster/problem.ts';
 import { runMain } from './cluster/progress.ts';
 
 const isFull = process.argv.includes('--full');
+const isContinued = process.argv.includes('--continue');
 const started = new Date();
 const results = join(LOCAL_FOLDER, 'test-results');
 const suites: SuiteResult[] = [];
-/** Suites that failed beside others, by jest's project. */
+/** Suites that failed while other suites ran; `secondAttempt` runs them again. */
 const failedSuites: SuiteResult[] = [];
 
-/** Only a full run stores its finished steps. */
+/** Stored steps; only a full run has them. */
 let finished: FinishedSteps | undefined;
 
 /** Runs a step of the run, unless an interrupted run that this one continues has finished it. */
 async function step(name: string, run: () => Promise<FinishedStep>): Promise<Outcome> {
-  const before = finished?.of(name);
-  if (before) console.log(`\n=== before ${name}: finished by the run that this one continues`);
+  const before = finished?.find(name);
+  if (before) console.log(`\n=== skipped ${name}: it finished before the interruption`);
   const done = before ?? (await run());
   if (!before) finished?.add(name, done, new Date());
   suites.push(...done.suites);
@@ -41,7 +43,7 @@ function check(name: string, program: string, ...args: string[]): Promise<Outcom
   }));
 }
 
-/** Runs a check that every process needs, also one that continues a run: other steps count on the state. */
+/** Runs a check that is never skipped, since later steps depend on the state that it creates or verifies. */
 async function checkState(name: string, program: string, ...args: string[]): Promise<Outcome> {
   return outcomeOf(name, await showRun(name, program, args));
 }
@@ -173,12 +175,11 @@ rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 let commit: string | undefined;
 await runMain(async () => {
+  if (isContinued && !isFull) throw new Problem('--continue continues a full run only. Add --full.');
   if (isFull) {
     commit = await cleanCommit();
     const file = join(LOCAL_FOLDER, 'full-run.json');
-    finished = process.argv.includes('--continue')
-      ? FinishedSteps.continue(file, commit, started)
-      : FinishedSteps.start(file, commit, started);
+    finished = isContinued ? FinishedSteps.continue(file, commit, started) : FinishedSteps.start(file, commit, started);
   }
   await ensureTestPrograms(isFull ? FULL_TEST_PROGRAMS : TEST_PROGRAMS);
 });
@@ -198,6 +199,9 @@ const [endToEnd, ...others] = await Promise.all([
   checks.then(withApiServer),
 ]);
 const outcome = totalOf([...others.flat(), ...up, ...endToEnd, await secondAttempt()]);
-if (commit !== undefined && finished) writeFullResults(commit, finished, outcome, suites);
+if (commit !== undefined && finished) {
+  writeFullResults(commit, finished, outcome, suites);
+  finished.remove();
+}
 for (const line of summaryOf(outcome)) console.log(line);
 process.exitCode = outcome.failed > 0 ? 1 : 0;

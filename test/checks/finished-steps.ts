@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Problem } from '../cluster/problem.ts';
 import type { SuiteResult } from './jest-results.ts';
@@ -43,7 +43,7 @@ export class FinishedSteps {
     this.#processStarted = processStarted;
   }
 
-  /** Starts a run, and forgets the run before. */
+  /** Starts a run, and deletes the steps of the previous one. */
   static start(path: string, commit: string, now: Date): FinishedSteps {
     rmSync(path, { force: true });
     return new FinishedSteps(path, { commit, started: now.toISOString(), workedMs: [0], steps: {} }, now);
@@ -68,22 +68,29 @@ export class FinishedSteps {
     return this.#file.workedMs.length;
   }
 
-  /** How long the run's processes have worked up to now, in milliseconds; an interrupted one until its last step. */
+  /** Returns how many milliseconds the processes of the run have worked; an interrupted one counts until its last step. */
   workedMs(now: Date): number {
-    const [current = 0, ...before] = this.#workedUntil(now).toReversed();
-    return before.reduce((total, ms) => total + ms, current);
+    return this.#workedUntil(now).reduce((total, ms) => total + ms, 0);
   }
 
-  of(name: string): FinishedStep | undefined {
+  /** Returns undefined for a step that must run. */
+  find(name: string): FinishedStep | undefined {
     return this.#file.steps[name];
   }
 
-  /** Stores a step, unless it failed: then it runs again when the run continues. */
+  /** Stores a step unless it failed: then it must run again. Its failed suites have a second attempt in any case. */
   add(name: string, step: FinishedStep, now: Date): void {
     if (step.outcome.failed > 0) return;
     this.#file.steps[name] = step;
     this.#file.workedMs = this.#workedUntil(now);
-    writeFileSync(this.#path, JSON.stringify(this.#file));
+    // A machine that stops while a file is written leaves a part of it.
+    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#file));
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+
+  /** Ends the run: nothing of it can be continued. */
+  remove(): void {
+    rmSync(this.#path, { force: true });
   }
 
   #workedUntil(now: Date): number[] {
