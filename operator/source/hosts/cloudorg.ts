@@ -2,7 +2,15 @@ import { z } from 'zod';
 import { SourceRefusedError } from '../errors.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
 import { CloudorgHooks } from './cloudorg-hooks.ts';
-import { commitSchema, factSchemas, isReadableRef, nameSchema, numberSchema, shortBranch } from './field-schemas.ts';
+import {
+  commitSchema,
+  factSchemas,
+  lastLineSchema,
+  isReadableRef,
+  nameSchema,
+  numberSchema,
+  shortBranch,
+} from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE, MAX_UNPAGED } from './list-schema.ts';
@@ -47,7 +55,7 @@ const threadSchema = z.object({
   id: z.int(),
   isDeleted: z.boolean().nullish(),
   comments: listSchema(
-    z.object({ id: z.int(), content: z.string().nullish(), isDeleted: z.boolean().nullish() }),
+    z.object({ id: z.int(), content: lastLineSchema.nullish(), isDeleted: z.boolean().nullish() }),
     MAX_UNPAGED,
   ).nullish(),
 });
@@ -145,7 +153,7 @@ export class CloudorgHost implements GitHost {
       .flatMap((thread) =>
         (thread.comments ?? [])
           .filter(({ isDeleted }) => isDeleted !== true)
-          .map(({ id, content }) => ({ id: `${thread.id}/${id}`, body: content ?? '' })),
+          .map(({ id, content }) => ({ id: `${thread.id}/${id}`, lastLine: content ?? '' })),
       );
   }
 

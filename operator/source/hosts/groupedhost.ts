@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SourceRefusedError } from '../errors.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, factSchemas, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, lastLineSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
@@ -51,7 +51,7 @@ export const mergeRequestSchema = z.object({
   draft: factSchemas.flag,
   author: factSchemas.id,
 });
-const noteSchema = z.object({ id: z.int(), body: z.string(), author: z.object({ id: z.int() }).nullish() });
+const noteSchema = z.object({ id: z.int(), body: lastLineSchema, author: z.object({ id: z.int() }).nullish() });
 const writtenSchema = z.object({
   body: z.string(),
   system: z.boolean(),
@@ -175,7 +175,9 @@ export class GroupedhostHost implements GitHost {
     const myId = (await unlessNotAllowed(() => this.#api.get('/user', idSchema)))?.id;
     if (myId === undefined) return [];
     const notes = await this.#api.linkedList(`${path}?per_page=100`, noteSchema, ({ id }) => id);
-    return notes.filter(({ author }) => author?.id === myId).map(({ id, body }) => ({ id: String(id), body }));
+    return notes
+      .filter(({ author }) => author?.id === myId)
+      .map(({ id, body }) => ({ id: String(id), lastLine: body }));
   }
 
   async writtenComment(pullRequest: number, id: string): Promise<WrittenComment | undefined> {

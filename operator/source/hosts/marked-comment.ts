@@ -3,7 +3,8 @@ import type { CommentLocation } from './host.ts';
 
 export interface FoundComment {
   id: string;
-  body: string;
+  /** The output of programs is above it, so it cannot pass for the marker. */
+  lastLine: string;
 }
 
 /** Operations on the comments of one pull request. */
@@ -25,8 +26,7 @@ export async function writeMarkedComment(
 ): Promise<string> {
   if (id !== undefined && (await isUpdated(comments, id, body))) return id;
   for (const found of await comments.own()) {
-    if (found.id !== id && lastLine(found.body) === marker && (await isUpdated(comments, found.id, body)))
-      return found.id;
+    if (found.id !== id && found.lastLine === marker && (await isUpdated(comments, found.id, body))) return found.id;
   }
   return comments.create(body);
 }
@@ -39,11 +39,4 @@ async function isUpdated(comments: Comments, id: string, body: string): Promise<
     if (error instanceof SourceRefusedError && ['NotFound', 'Forbidden'].includes(error.reason)) return false;
     throw error;
   }
-}
-
-/**
- * Returns the last line, with any line ending. The output of programs is above it, so it cannot pass for the marker.
- */
-function lastLine(text: string): string | undefined {
-  return text.trim().split(/\r?\n/).at(-1);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AuthorFacts } from '../../../crds/rule-decision.ts';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, factSchemas, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, lastLineSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
@@ -54,7 +54,7 @@ const pullSchema = z.object({
 });
 const hookSchema = z.object({ id: z.int(), config: z.object({ url: z.string().optional() }) });
 const userSchema = z.object({ id: z.int(), type: z.string() });
-const commentSchema = z.object({ id: z.int(), body: z.string().optional(), user: userSchema.nullable() });
+const commentSchema = z.object({ id: z.int(), body: lastLineSchema.optional(), user: userSchema.nullable() });
 const anySchema = z.object({});
 
 const writtenSchema = z.object({
@@ -142,7 +142,7 @@ export class OwnerhostHost implements GitHost {
     const all = await this.#api.linkedList(`${path}?per_page=100`, commentSchema, ({ id }) => id);
     return all
       .filter(({ user }) => (myId === undefined ? user?.type === 'Bot' : user?.id === myId))
-      .map(({ id, body = '' }) => ({ id: String(id), body }));
+      .map(({ id, body = '' }) => ({ id: String(id), lastLine: body }));
   }
 
   /**

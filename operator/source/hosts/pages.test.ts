@@ -37,6 +37,16 @@ describe('a list', () => {
   const pageAt = (url: URL) => Number(url.searchParams.get('page'));
   const following = (url: URL) => new URL(`?page=${pageAt(url) + 1}`, url);
 
+  test('of too many characters in all its pages is refused, when it exceeds them', async () => {
+    let asked = 0;
+    const read = (url: URL) => {
+      asked += 1;
+      return Promise.resolve({ items: [`${pageAt(url)}${'x'.repeat(2 ** 20)}`], next: following(url) });
+    };
+    await expect(readPages(base, read, String, now)).rejects.toThrow(/more than 16 million characters/);
+    expect(asked).toBe(16);
+  });
+
   test('of a single page is read once', async () => {
     let asked = 0;
     const read = () => Promise.resolve({ items: [1, 2, ...(asked++ ? [3] : [])], next: undefined });

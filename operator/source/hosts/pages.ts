@@ -7,12 +7,14 @@ export interface Page<T> {
 }
 
 const maxPages = 200;
+/** Maximum size of all items together as JSON, in characters: they are kept while the list is read. */
+const maxCharacters = 16 * 1024 * 1024;
 /** Timeout of all pages together, in milliseconds, because others wait meanwhile. */
 const maxMs = 60_000;
 
 /**
  * Returns all items of a list's pages, or none. Throws SourceUnreachableError when a page links to another origin, to
- * which no token is sent, to an earlier page, or to too many pages, or when all pages take longer than a minute. A
+ * which no token is sent, to an earlier page, or to too many pages, or when all pages are too large or take longer than a minute. A
  * numbered list shifts while it is read: when an item of the first page disappears, one of the second page moves to the
  * first and is missed. A list of several pages is therefore read twice, and the items of both are returned.
  */
@@ -23,9 +25,13 @@ export async function readPages<T>(
   now: () => Date,
 ): Promise<T[]> {
   const endsAt = now().getTime() + maxMs;
-  const readInTime = (url: URL) => {
+  let left = maxCharacters;
+  const readInTime = async (url: URL) => {
     if (now().getTime() >= endsAt) throw unreadable(first, `takes longer than ${maxMs / 1000} s to read`, shorten);
-    return read(url);
+    const page = await read(url);
+    left -= JSON.stringify(page.items).length;
+    if (left < 0) throw unreadable(first, `has more than ${maxCharacters / 2 ** 20} million characters`, shorten);
+    return page;
   };
   const once = await readOnce(first, readInTime, keyOf);
   const twice = once.pages > 1 ? await readOnce(first, readInTime, keyOf) : once;

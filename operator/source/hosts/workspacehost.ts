@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Source, SourceAccess } from '../git/source.ts';
-import { commitSchema, factSchemas, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
+import { commitSchema, factSchemas, lastLineSchema, isReadableRef, nameSchema, numberSchema } from './field-schemas.ts';
 import { HostApi, pathOf, trimSlash } from './host-api.ts';
 import type { HostHttp } from './host-http.ts';
 import { listSchema, MAX_PER_PAGE } from './list-schema.ts';
@@ -51,7 +51,7 @@ export const pullRequestSchema = z.object({
 const uuidSchema = z.object({ uuid: nameSchema });
 const commentSchema = z.object({
   id: z.int(),
-  content: z.object({ raw: z.string().nullish() }).nullish(),
+  content: z.object({ raw: lastLineSchema.nullish() }).nullish(),
   deleted: z.boolean().nullish(),
 });
 const hookSchema = z.object({ uuid: z.string(), url: z.string() });
@@ -127,7 +127,7 @@ export class WorkspacehostHost implements GitHost {
       own: async () => {
         const all = await this.#list(`${path}?pagelen=100`, commentSchema, ({ id }) => id);
         const there = all.filter(({ deleted }) => deleted !== true);
-        return there.map((one) => ({ id: String(one.id), body: one.content?.raw ?? '' }));
+        return there.map((one) => ({ id: String(one.id), lastLine: one.content?.raw ?? '' }));
       },
       create: async (raw: string) => String((await this.#api.write('POST', path, content(raw), commentSchema)).id),
       update: async (id: string, raw: string) => {
