@@ -125,7 +125,7 @@ describe('watch', () => {
         Array.from({ length: count }, () => service(build)),
         snapshot(),
         options,
-        new WatchBudget(300),
+        new WatchBudget(1000),
       );
     expect((await plan(1)).problems).toEqual([]);
     expect((await plan(9)).problems).toContainEqual(

@@ -10,13 +10,14 @@ import { attempting, HostBackoff } from './host-backoff.ts';
 import { CA_FILE, GIT_CONFIG_FILE, gitFiles, type GitFiles, type SourceAccess } from './git-files.ts';
 import { KeyWaits } from './key-waits.ts';
 import { KnownBlobs } from './known-blobs.ts';
+import { LargeTrees } from './large-trees.ts';
 import { ListingCosts, type ListedOrigin } from './listing-costs.ts';
 import { fetchedAs, READ_COMMIT } from './read-commit.ts';
 import { parseRefs, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts';
 import { shownText } from './shown-text.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
 import { parseSshOrigin } from '../network/ssh-origin.ts';
-import { parseTree, type TreeEntry } from './tree.ts';
+import { entriesIn, parseTree, type TreeEntry } from './tree.ts';
 
 export type { SourceAccess } from './git-files.ts';
 
@@ -57,6 +58,7 @@ export class Source {
   readonly #knownBlobs = new KnownBlobs();
   readonly #backoff: HostBackoff;
   readonly #listings: ListingCosts;
+  readonly #largeTrees = new LargeTrees();
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -122,14 +124,17 @@ export class Source {
       const output = await git.runScript(READ_COMMIT, [refName, fetchedAs(refName)]);
       const head = output.split('\n', 4);
       const [commit = '', tree = '', author = '', subject = ''] = head;
-      const entries = parseTree(output.slice(head.join('\n').length + 1), tree);
-      const blobs = new Blobs(git, this.#knownBlobs.of(access));
-      const files = new SnapshotFiles(
-        entries,
-        (id) => blobs.read(id),
-        (ids) => blobs.prefetch(ids),
-      );
-      return read({ commit, author: shownText(author), subject: shownText(subject), entries, files });
+      const listing = output.slice(head.join('\n').length + 1);
+      return this.#largeTrees.run(flowOf(access), entriesIn(listing), () => {
+        const entries = parseTree(listing, tree);
+        const blobs = new Blobs(git, this.#knownBlobs.of(access));
+        const files = new SnapshotFiles(
+          entries,
+          (id) => blobs.read(id),
+          (ids) => blobs.prefetch(ids),
+        );
+        return read({ commit, author: shownText(author), subject: shownText(subject), entries, files });
+      });
     };
     return this.#withGit(access, reading, { config: partialCloneConfig(access.origin) });
   }

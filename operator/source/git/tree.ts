@@ -18,10 +18,23 @@ const types: Record<string, TreeEntry['type']> = {
 };
 
 /**
- * Parses `git ls-tree -r -t -z`, and adds the root. Throws SourceRefusedError for a duplicate path: a checkout could
- * contain another object than the one found here, such as a link instead of a folder.
+ * Maximum number of files and folders of a commit; the Linux kernel has 93,000. A few objects of Git can describe any
+ * number of them, by trees that contain the same tree many times, and each takes about 300 bytes of memory.
+ */
+export const MAX_TREE_ENTRIES = 150_000;
+
+/**
+ * Parses `git ls-tree -r -t -z`, and adds the root. Throws SourceRefusedError for too many entries, and for a duplicate
+ * path: a checkout could contain another object than the one found here, such as a link instead of a folder.
  */
 export function parseTree(output: string, rootId: string): TreeEntry[] {
+  const count = entriesIn(output);
+  if (count > MAX_TREE_ENTRIES) {
+    throw new SourceRefusedError(
+      'Refused',
+      `the commit has ${count} files and folders, more than ${MAX_TREE_ENTRIES}. Split the repository, or remove generated files`,
+    );
+  }
   const entries = output
     .split('\0')
     .filter(Boolean)
@@ -40,6 +53,13 @@ export function parseTree(output: string, rootId: string): TreeEntry[] {
     paths.add(path);
   }
   return [{ path: '', type: 'folder', id: rootId, isExecutable: false }, ...entries];
+}
+
+/** Returns how many entries the output of `git ls-tree -z` has. */
+export function entriesIn(output: string): number {
+  let count = 0;
+  for (let at = output.indexOf('\0'); at >= 0; at = output.indexOf('\0', at + 1)) count++;
+  return count;
 }
 
 /**
