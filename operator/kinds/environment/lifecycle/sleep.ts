@@ -10,6 +10,11 @@ export const OFF_HOURS_MS = 15 * 60_000;
  * requests take the way by the waker, and the later an environment sleeps.
  */
 const maxUnwatchedMs = 10 * 60_000;
+/**
+ * Minimum of that time, in milliseconds: each change of who receives the visitors costs several writes, and visitors could
+ * cause them all the time.
+ */
+const minUnwatchedMs = 15_000;
 
 /** When to decide again while tests are running, in milliseconds. */
 const testedCheckMs = 60_000;
@@ -95,7 +100,7 @@ function watched(
   const { sleep } = status;
   const activity = lastActivity(status);
   if (sleep?.watchedSince === undefined) {
-    const watchAt = new Date(activity + Math.min(idleMs / 4, maxUnwatchedMs));
+    const watchAt = new Date(activity + Math.max(minUnwatchedMs, Math.min(idleMs / 4, maxUnwatchedMs)));
     if (watchAt > now) return { sleep, next: watchAt };
     const awake = sleep ?? sleepAt(false, 'Build', new Date(activity));
     return { sleep: { ...awake, watchedSince: now.toISOString() }, next: new Date(now.getTime() + idleMs) };
