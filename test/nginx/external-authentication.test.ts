@@ -27,7 +27,7 @@ import { startNginx, type TestNginx } from './start-nginx.ts';
 
 const domain = 'env.localhost';
 const hostOf = (name: string) => `${name}--acme.${domain}`;
-const [own, other] = [hostOf('shop-main'), hostOf('shop-other')];
+const [own, other, open] = [hostOf('shop-main'), hostOf('shop-other'), hostOf('shop-public')];
 const keys = [{ createdAt: Math.floor(Date.now() / 1000) - 3600, key: randomBytes(32) }];
 const at = () => Math.floor(Date.now() / 1000);
 const grant = { kind: 'link', user: 'u', account: 'a' } as const;
@@ -43,13 +43,14 @@ const codes = new AccessCodes(new FakeRedis(Date.now), randomBytes);
 /** Requests that the application has received. */
 let received: { url: string | undefined; headers: IncomingHttpHeaders }[] = [];
 
-const targetOf = (name: string) => {
+const targetOf = (name: string, mode = 'members') => {
   const environment = { metadata: { namespace: 'group-acme', name, uid: name } } as Environment;
-  return { environment, access: { mode: 'members', from: 'repository' } } as AccessTarget;
+  return { environment, access: { mode, from: 'repository' } } as AccessTarget;
 };
 const targets = new Map([
   [own, targetOf('shop-main')],
   [other, targetOf('shop-other')],
+  [open, targetOf('shop-public', 'public')],
 ]);
 
 beforeAll(async () => {
@@ -80,7 +81,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
   const { port } = application.address() as AddressInfo;
   nginx = await startNginx((listens) =>
-    ['shop-main', 'shop-other']
+    ['shop-main', 'shop-other', 'shop-public']
       .map((name) => serverOf(name, listens, { accessPort, applicationPort: port }))
       .join('\n'),
   );
@@ -109,10 +110,12 @@ function serverOf(
     ...SAMPLE_SETTINGS,
     environmentsUrl: new URL(`http://${domain}:${port}`),
     ingress: { ...SAMPLE_SETTINGS.ingress, enforcement },
+    waker: { namespace: 'coppice-system', podLabels: {}, image: 'coppice' },
   };
   const id = { group: 'acme', name };
   const publicRoutes = [{ service: 'api', port: 80, path: '/' }];
-  const context = sampleContext({ services: [sampleService()], publicRoutes }, { access: 'members', id, settings });
+  const mode = name === 'shop-public' ? 'public' : 'members';
+  const context = sampleContext({ services: [sampleService()], publicRoutes }, { access: mode, id, settings });
   const { annotations = {} } = ingress(context)?.metadata ?? {};
   const of = (annotation: string) => annotations[`nginx.ingress.kubernetes.io/${annotation}`] ?? '';
   const gatePath = gateIngress(context)?.spec?.rules?.[0]?.http?.paths[0]?.path ?? '';
@@ -125,7 +128,8 @@ function serverOf(
       proxy_http_version 1.1;`;
   const headers = of('auth-response-headers')
     .split(',')
-    .map((header) => header.trim());
+    .map((header) => header.trim())
+    .filter((header) => header !== '');
   return `  server {
     listen 127.0.0.1:${port};
     server_name ${hostOf(name)};
@@ -146,11 +150,14 @@ function serverOf(
       set $target "${of('auth-url')}";
       proxy_pass $target;
     }
-    location @signin {
+${
+  of('auth-signin') &&
+  `    location @signin {
       internal;
       add_header Set-Cookie $auth_cookie;
       return 302 ${of('auth-signin')};
-    }
+    }`
+}
     location / {
       auth_request /_external-auth;
       auth_request_set $auth_cookie $upstream_http_set_cookie;
@@ -165,14 +172,17 @@ function serverOf(
         )
         .join('\n      ')}
       set $escaped_request_uri $request_uri;
-      error_page 401 = @signin;
-      satisfy ${of('satisfy')};${toUpstream}
+      ${of('auth-signin') && 'error_page 401 = @signin;'}
+      ${of('satisfy') && `satisfy ${of('satisfy')};`}${toUpstream}
       proxy_pass http://127.0.0.1:${applicationPort};
     }
-    location = ${gatePath} {${toUpstream}
+${
+  gatePath &&
+  `    location = ${gatePath} {${toUpstream}
       set $upstream http://127.0.0.1:${accessPort};
       proxy_pass $upstream;
-    }
+    }`
+}
   }`;
 }
 
@@ -294,6 +304,17 @@ describe('a stranger', () => {
     expect(received).toEqual([]);
     // The attack itself works: nginx leads this request to the first host.
     await raw(`GET http://${other}/page HTTP/1.1\r\nHost: ${other}\r\n${token}\r\n`);
+    expect(received).toHaveLength(1);
+  });
+
+  // The upstream of a sleeping environment is the waker, which knows the environment only by the header Host.
+  test('cannot name a public environment to nginx and another one to the waker', async () => {
+    expect((await get({ host: `${open}:${nginx.port}` })).text).toBe('the page');
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+    for (const headers of ['', upgrade]) {
+      const bytes = `GET http://${open}/page HTTP/1.1\r\nHost: ${own}\r\n${headers}\r\n`;
+      expect([bytes, await raw(bytes)]).toEqual([bytes, expect.stringMatching(/^HTTP\/1\.1 403 /)]);
+    }
     expect(received).toHaveLength(1);
   });
 

@@ -30,14 +30,14 @@ function enforcement({
 }
 
 /**
- * Returns the annotations of an Ingress that restrict access, which replace those of `environments.ingressAnnotations`;
- * none for a public environment. @throws Error if it cannot be restricted, which must have been checked before
+ * Returns the annotations of an Ingress that restrict access, which replace those of `environments.ingressAnnotations`.
+ * @throws Error if it cannot be restricted, which must have been checked before
  */
 export function accessAnnotations(context: AccessContext): Record<string, string> {
   const chosen = enforcement(context);
   switch (chosen?.by) {
     case undefined:
-      return {};
+      return publicAnnotations(context);
     case 'traefik': {
       const others = context.settings.ingress.annotations[middlewaresAnnotation];
       const names = [chosen.middleware, ...(others === undefined ? [] : [others])];
@@ -51,6 +51,22 @@ export function accessAnnotations(context: AccessContext): Record<string, string
 }
 
 /**
+ * Returns the annotations of a public environment: at ingress-nginx, the API refuses requests whose header Host names
+ * another environment, since the waker finds the environment by that header alone. A check that
+ * `environments.ingressAnnotations` have is not replaced.
+ */
+function publicAnnotations({ id, settings }: AccessContext): Record<string, string> {
+  const { enforcement: chosen, annotations } = settings.ingress;
+  const name = `${nginxPrefix}auth-url`;
+  if (chosen?.by !== 'ingress-nginx' || !settings.waker || annotations[name] !== undefined) return {};
+  return { [name]: checkUrl(id, chosen.host) };
+}
+
+function checkUrl(id: AccessContext['id'], host: string): string {
+  return `http://${host}${INGRESS_NGINX_PATH}${formatId(id)}`;
+}
+
+/**
  * The URL names the environment: nginx describes the host as the client does, who can name one host in the request line
  * and another one in the header Host. A visitor logs in at the gate's path of the host, because nginx passes on neither
  * redirects nor cookies of the API's answer.
@@ -59,7 +75,7 @@ function nginxAnnotations({ id, settings }: AccessContext, host: string): Record
   const { protocol, port } = settings.environmentsUrl;
   const gate = `${protocol}//$host${port === '' ? '' : `:${port}`}${GATE_PATH}`;
   return {
-    [`${nginxPrefix}auth-url`]: `http://${host}${INGRESS_NGINX_PATH}${formatId(id)}`,
+    [`${nginxPrefix}auth-url`]: checkUrl(id, host),
     [`${nginxPrefix}auth-signin`]: `${gate}?${RETURN_PARAMETER}=$escaped_request_uri`,
     // nginx replaces these headers of the request with those of the answer, or removes them.
     [`${nginxPrefix}auth-response-headers`]: `Cookie, ${ACCESS_HEADER}`,
