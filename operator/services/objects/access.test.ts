@@ -39,14 +39,11 @@ describe('by ingress-nginx', () => {
 
   test('the Ingress of a public environment also asks where the waker finds environments by the header Host', () => {
     const waker = { namespace: 'coppice-system', podLabels: {}, image: 'coppice' };
-    const annotationsOf = (annotations: Record<string, string>) => {
-      const context = contextBy(nginx, 'public');
-      const settings = { ...context.settings, waker, ingress: { ...context.settings.ingress, annotations } };
-      return ingress({ ...context, settings })?.metadata.annotations;
-    };
-    const name = 'nginx.ingress.kubernetes.io/auth-url';
-    expect(annotationsOf({})).toEqual({ [name]: `http://${nginx.host}/ingress-nginx/acme.shop-main` });
-    expect(annotationsOf({ [name]: 'https://login.example/' })).toEqual({ [name]: 'https://login.example/' });
+    const context = contextBy(nginx, 'public');
+    const asking = { ...context, settings: { ...context.settings, waker } };
+    expect(ingress(asking)?.metadata.annotations).toEqual({
+      'nginx.ingress.kubernetes.io/auth-url': `http://${nginx.host}/ingress-nginx/acme.shop-main`,
+    });
   });
 
   test('the values pass the validation of ingress-nginx', () => {

@@ -52,14 +52,12 @@ export function accessAnnotations(context: AccessContext): Record<string, string
 
 /**
  * Returns the annotations of a public environment: at ingress-nginx, the API refuses requests whose header Host names
- * another environment, since the waker finds the environment by that header alone. A check that
- * `environments.ingressAnnotations` have is not replaced.
+ * another environment, since the waker finds the environment by that header alone.
  */
 function publicAnnotations({ id, settings }: AccessContext): Record<string, string> {
-  const { enforcement: chosen, annotations } = settings.ingress;
-  const name = `${nginxPrefix}auth-url`;
-  if (chosen?.by !== 'ingress-nginx' || !settings.waker || annotations[name] !== undefined) return {};
-  return { [name]: checkUrl(id, chosen.host) };
+  const { enforcement: chosen } = settings.ingress;
+  if (chosen?.by !== 'ingress-nginx' || !settings.waker) return {};
+  return { [`${nginxPrefix}auth-url`]: checkUrl(id, chosen.host) };
 }
 
 function checkUrl(id: AccessContext['id'], host: string): string {
