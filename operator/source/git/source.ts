@@ -17,7 +17,7 @@ import { parseRefs, parseRemoteRefs, type RemoteRefs } from './remote-refs.ts';
 import { shownText } from './shown-text.ts';
 import { SnapshotFiles } from './snapshot-files.ts';
 import { parseSshOrigin } from '../network/ssh-origin.ts';
-import { entriesIn, parseTree, type TreeEntry } from './tree.ts';
+import { countEntries, parseTree, type TreeEntry } from './tree.ts';
 
 export type { SourceAccess } from './git-files.ts';
 
@@ -125,7 +125,7 @@ export class Source {
       const head = output.split('\n', 4);
       const [commit = '', tree = '', author = '', subject = ''] = head;
       const listing = output.slice(head.join('\n').length + 1);
-      return this.#largeTrees.run(flowOf(access), entriesIn(listing), () => {
+      return this.#largeTrees.run(flowOf(access), countEntries(listing), () => {
         const entries = parseTree(listing, tree);
         const blobs = new Blobs(git, this.#knownBlobs.of(access));
         const files = new SnapshotFiles(

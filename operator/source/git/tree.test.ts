@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { SourceRefusedError } from '../errors.ts';
-import { entriesByPath, entryAt, parseTree } from './tree.ts';
+import { countEntries, entriesByPath, entryAt, parseTree } from './tree.ts';
 
 const entries = parseTree(
   [
@@ -38,4 +38,11 @@ test.each([
   const parse = () => parseTree(`${lines.join('\0')}\0`, 'root');
   expect(parse).toThrow(SourceRefusedError);
   expect(parse).toThrow('"ctx" is in the commit twice');
+});
+
+test('counts the entries of a tree, and refuses too many', () => {
+  const entry = '100644 blob a1\tf\0';
+  expect(countEntries('')).toBe(0);
+  expect(countEntries(entry.repeat(150_000))).toBe(150_000);
+  expect(() => countEntries(entry.repeat(150_001))).toThrow(/150001 files and folders, more than 150000\. Split/);
 });

@@ -21,20 +21,29 @@ const types: Record<string, TreeEntry['type']> = {
  * Maximum number of files and folders of a commit; the Linux kernel has 93,000. A few objects of Git can describe any
  * number of them, by trees that contain the same tree many times, and each takes about 300 bytes of memory.
  */
-export const MAX_TREE_ENTRIES = 150_000;
+const maxTreeEntries = 150_000;
 
 /**
- * Parses `git ls-tree -r -t -z`, and adds the root. Throws SourceRefusedError for too many entries, and for a duplicate
- * path: a checkout could contain another object than the one found here, such as a link instead of a folder.
+ * Returns how many entries the output of `git ls-tree -z` has. Throws SourceRefusedError for too many, before they take
+ * memory.
  */
-export function parseTree(output: string, rootId: string): TreeEntry[] {
-  const count = entriesIn(output);
-  if (count > MAX_TREE_ENTRIES) {
+export function countEntries(output: string): number {
+  let count = 0;
+  for (let at = output.indexOf('\0'); at >= 0; at = output.indexOf('\0', at + 1)) count++;
+  if (count > maxTreeEntries) {
     throw new SourceRefusedError(
       'Refused',
-      `the commit has ${count} files and folders, more than ${MAX_TREE_ENTRIES}. Split the repository, or remove generated files`,
+      `the commit has ${count} files and folders, more than ${maxTreeEntries}. Split the repository, or remove generated files`,
     );
   }
+  return count;
+}
+
+/**
+ * Parses `git ls-tree -r -t -z`, and adds the root. Throws SourceRefusedError for a duplicate path: a checkout could
+ * contain another object than the one found here, such as a link instead of a folder.
+ */
+export function parseTree(output: string, rootId: string): TreeEntry[] {
   const entries = output
     .split('\0')
     .filter(Boolean)
@@ -53,13 +62,6 @@ export function parseTree(output: string, rootId: string): TreeEntry[] {
     paths.add(path);
   }
   return [{ path: '', type: 'folder', id: rootId, isExecutable: false }, ...entries];
-}
-
-/** Returns how many entries the output of `git ls-tree -z` has. */
-export function entriesIn(output: string): number {
-  let count = 0;
-  for (let at = output.indexOf('\0'); at >= 0; at = output.indexOf('\0', at + 1)) count++;
-  return count;
 }
 
 /**
