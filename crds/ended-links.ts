@@ -1,21 +1,20 @@
 import { z } from 'zod';
+import { timestampSchema } from './timestamp.ts';
 
 /** Maximum number of links of an environment that are ended one by one. */
 export const MAX_ENDED_LINKS = 50;
 
 export const LINK_ID_PATTERN = /^[A-Za-z0-9_-]{16}$/;
 
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
-
 /** Links that were ended before their time. */
 export const endedLinksSchema = z
   .object({
-    before: time.optional().meta({ description: 'All links that were made until then have ended.' }),
+    before: timestampSchema.optional().meta({ description: 'All links that were made until then have ended.' }),
     links: z
       .array(
         z.object({
           id: z.string().regex(LINK_ID_PATTERN).meta({ description: 'ID of the link, as POST …/share returns it.' }),
-          until: time.meta({ description: 'When the link would end; the entry is removed afterwards.' }),
+          until: timestampSchema.meta({ description: 'When the link would end; the entry is removed afterwards.' }),
         }),
       )
       .max(MAX_ENDED_LINKS)

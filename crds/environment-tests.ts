@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { timestampSchema } from './timestamp.ts';
 
 /** `error`: the test could not run. Findings of a test are `passed` or `failed`. */
 export const TEST_OUTCOMES = ['pending', 'running', 'passed', 'failed', 'error'] as const;
@@ -7,22 +8,20 @@ export type TestOutcome = (typeof TEST_OUTCOMES)[number];
 /** The condition that summarizes an environment's tests. */
 export const TESTED = 'Tested';
 
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
-
 const testRunSchema = z.object({
   name: z.string().meta({ description: 'Name of the test.' }),
   type: z.string().meta({ description: 'Type of the test.' }),
   id: z.string().optional().meta({ description: "The run's ID at the tester." }),
   outcome: z.enum(TEST_OUTCOMES).meta({ description: 'State or outcome of the test.' }),
   summary: z.string().optional().meta({ description: 'One line: the finding, or why the test could not run.' }),
-  finishedAt: time.optional().meta({ description: 'When the test ended.' }),
+  finishedAt: timestampSchema.optional().meta({ description: 'When the test ended.' }),
 });
 export type TestRun = z.infer<typeof testRunSchema>;
 
 export const testsStatusSchema = z.object({
   build: z.int().min(1).meta({ description: 'The build that was tested.' }),
   request: z.string().optional().meta({ description: 'Value of the last handled request to run the tests again.' }),
-  since: time.meta({ description: 'When the tests were started.' }),
+  since: timestampSchema.meta({ description: 'When the tests were started.' }),
   runs: z.array(testRunSchema).meta({
     description: 'One run for each test.',
     'x-kubernetes-list-type': 'map',

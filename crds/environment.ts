@@ -1,43 +1,31 @@
 import { z } from 'zod';
 import { ACCESS_MODES, accessFields } from './access.ts';
+import { buildStatusSchema, finishedBuildSchema, MAX_BUILD_HISTORY } from './environment-build.ts';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
 import { testsStatusSchema } from './environment-tests.ts';
 import { GIT_REF_RULES, gitRefSchema } from './git-ref.ts';
-import { includedCommitSchema, includedRepositorySchema } from './included-repository.ts';
+import { includedRepositorySchema } from './included-repository.ts';
 import { objectSchema } from './metadata.ts';
 import { handledRequestsSchema, MAX_APPROVAL, MAX_APPROVER } from './requests.ts';
 import { overridingVariablesSchema, secretKeyRefSchema } from './variable.ts';
 import { endedLinksSchema } from './ended-links.ts';
 import { sleepSettingsSchema, sleepStatusSchema } from './sleep.ts';
+import { timestampSchema } from './timestamp.ts';
 
 /** The environment states of the REST API. */
 export const ENVIRONMENT_STATES = ['empty', 'created', 'building', 'built'] as const;
 export type EnvironmentState = (typeof ENVIRONMENT_STATES)[number];
 
-const buildResults = ['running', 'succeeded', 'failed', 'superseded', 'cancelled'] as const;
-export type BuildResult = (typeof buildResults)[number];
-
-/** Why a build started. */
-export const BUILD_TRIGGERS = ['create', 'build', 'commit', 'rebuild', 'schedule', 'recovery'] as const;
-export type BuildTrigger = (typeof BUILD_TRIGGERS)[number];
-
-/** Maximum number of finished builds in the status: twice the number of logs kept by default. */
-export const MAX_BUILD_HISTORY = 10;
-
 /** Maximum number of approved commits in the status. */
 export const MAX_APPROVALS = 10;
-
-/** Maximum length of the texts of a commit in the status. */
-export const MAX_COMMIT_TEXT = 120;
 
 const immutable = (field: string) => ({
   'x-kubernetes-validations': [
     { rule: 'self == oldSelf', message: `${field} cannot be changed. Create another Environment` },
   ],
 });
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 const overridesSchema = z
   .object({
@@ -101,7 +89,7 @@ export const environmentSpecSchema = z.object({
 
 const activationSchema = z.object({
   active: z.boolean().meta({ description: 'Whether the environment is to have contents.' }),
-  since: time.meta({ description: 'When this was decided.' }),
+  since: timestampSchema.meta({ description: 'When this was decided.' }),
   reason: z
     .enum(['Spec', 'CreateRequest', 'DeleteRequest', 'RebuildRequest', 'Schedule', 'Expired'])
     .meta({ description: 'What caused the last transition.' }),
@@ -115,89 +103,12 @@ const activationSchema = z.object({
 
 const ttlSchema = z.object({
   seconds: z.int().min(0).meta({ description: '0 means none.' }),
-  since: time.meta({ description: 'When it was set; the seconds count from then.' }),
+  since: timestampSchema.meta({ description: 'When it was set; the seconds count from then.' }),
   specSeconds: z
     .int()
     .optional()
     .meta({ description: 'The last observed spec.ttlSeconds; a difference restarts the TTL.' }),
 });
-
-const triggerSchema = z.enum(BUILD_TRIGGERS).meta({
-  description:
-    'Why the build started: new contents, a request, a new commit of the ref, a rebuild request, the schedule, or contents that were lost or became untrusted.',
-});
-const servedRequestSchema = z.string().max(200).meta({
-  description: 'The newest build or rebuild request that started or joined this build.',
-});
-
-const commitTexts = {
-  author: z.string().max(MAX_COMMIT_TEXT).optional().meta({ description: 'Author of the commit.' }),
-  subject: z.string().max(MAX_COMMIT_TEXT).optional().meta({ description: 'First line of its message.' }),
-};
-
-const includedCommitsSchema = z.array(includedCommitSchema).meta({
-  description: 'Commits of the included repositories; absent if there are none.',
-  'x-kubernetes-list-type': 'map',
-  'x-kubernetes-list-map-keys': ['name'],
-});
-
-const imageSize = z
-  .int()
-  .meta({ description: 'Compressed layers of the images, each layer counted once; absent if not known.' });
-
-export const buildStatusSchema = z.object({
-  number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
-  result: z.enum(buildResults).meta({ description: 'State or result of the build.' }),
-  trigger: triggerSchema.optional(),
-  request: servedRequestSchema.optional(),
-  commit: z.string().optional().meta({ description: 'Commit being built.' }),
-  repositories: includedCommitsSchema.optional(),
-  ...commitTexts,
-  revision: z
-    .string()
-    .optional()
-    .meta({ description: 'ID of the revision being built: a hash of commit, service file and variables.' }),
-  noCache: z.boolean().optional().meta({ description: 'Whether the build uses no cache.' }),
-  startedAt: time.meta({ description: 'When the build started.' }),
-  finishedAt: time.optional().meta({ description: 'When the build ended.' }),
-  message: z.string().optional().meta({ description: 'Why the build failed, or what it is waiting for.' }),
-  images: z
-    .array(
-      z.object({
-        service: z.string().meta({ description: 'Service that the image was built for.' }),
-        image: z.string().meta({ description: 'The image, by digest.' }),
-      }),
-    )
-    .optional()
-    .meta({ description: 'The images by digest; absent until all that are built are in the registry.' }),
-  rolloutStartedAt: time
-    .optional()
-    .meta({ description: 'When the services were started with the images of the build.' }),
-  previous: z
-    .object({
-      startedAt: time.meta({ description: 'When it started.' }),
-      finishedAt: time.meta({ description: 'When it ended.' }),
-    })
-    .optional()
-    .meta({ description: 'The previously finished build.' }),
-  sizeBytes: imageSize.optional(),
-  tests: z.int().optional().meta({ description: 'Number of tests in the service file; absent if none.' }),
-});
-export type BuildStatus = z.infer<typeof buildStatusSchema>;
-
-const finishedBuildSchema = z.object({
-  number: z.int().min(1).meta({ description: 'Number of the build, counted from 1 for each environment.' }),
-  result: z.enum(buildResults).meta({ description: 'How the build ended.' }),
-  trigger: triggerSchema.optional(),
-  request: servedRequestSchema.optional(),
-  commit: z.string().optional().meta({ description: 'Commit that was built; absent if none was found.' }),
-  ...commitTexts,
-  startedAt: time.meta({ description: 'When the build started.' }),
-  rolloutStartedAt: time.optional().meta({ description: 'When its services were started.' }),
-  finishedAt: time.meta({ description: 'When the build ended.' }),
-  sizeBytes: imageSize.optional(),
-});
-export type FinishedBuild = z.infer<typeof finishedBuildSchema>;
 
 const approvalSchema = z.object({
   waitingCommit: z.string().optional().meta({
@@ -209,7 +120,7 @@ const approvalSchema = z.object({
       z.object({
         commit: z.string().meta({ description: 'The approved commit.' }),
         by: z.string().max(MAX_APPROVER).optional().meta({ description: 'Who approved it; absent if not named.' }),
-        at: time.meta({ description: 'When the approval was recorded.' }),
+        at: timestampSchema.meta({ description: 'When the approval was recorded.' }),
       }),
     )
     .max(MAX_APPROVALS)
@@ -239,7 +150,7 @@ const publicationSchema = z.object({
   label: z.string().meta({ description: 'Label of the publication.' }),
   build: z.int().min(1).meta({ description: 'Number of the build that is published.' }),
   result: z.enum(['running', 'succeeded', 'failed']).meta({ description: 'State or result of the publication.' }),
-  stoppingSince: time
+  stoppingSince: timestampSchema
     .optional()
     .meta({ description: 'When services were stopped for it, if pods still use its volumes since.' }),
 });
@@ -281,12 +192,12 @@ export const environmentStatusSchema = z.object({
   schedule: z
     .object({
       setting: z.string().meta({ description: 'Mode, hour and time zone of the schedule.' }),
-      since: time.meta({ description: 'When it was first observed; the schedule counts from then.' }),
-      next: time.optional().meta({ description: 'When this environment is rebuilt next.' }),
+      since: timestampSchema.meta({ description: 'When it was first observed; the schedule counts from then.' }),
+      next: timestampSchema.optional().meta({ description: 'When this environment is rebuilt next.' }),
     })
     .optional()
     .meta({ description: "The repository's scheduled rebuild, if it includes this environment." }),
-  expiresAt: time.optional().meta({ description: 'When the time to live of the contents ends.' }),
+  expiresAt: timestampSchema.optional().meta({ description: 'When the time to live of the contents ends.' }),
   sleep: sleepStatusSchema.optional().meta({ description: 'Whether it sleeps; absent until it first does.' }),
   handledRequests: handledRequestsSchema
     .optional()
@@ -342,7 +253,7 @@ export const environmentStatusSchema = z.object({
               .string()
               .meta({ description: 'Reason reported by the kubelet: `Completed`, `Error`, `OOMKilled`.' }),
             exitCode: z.int().meta({ description: 'Exit code of the container.' }),
-            finishedAt: time.meta({ description: 'When it ended.' }),
+            finishedAt: timestampSchema.meta({ description: 'When it ended.' }),
           })
           .optional()
           .meta({

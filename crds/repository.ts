@@ -19,11 +19,10 @@ import { syncRulesSchema } from './sync-rules.ts';
 import { timeOfDaySchema } from './time-of-day.ts';
 import { timeZoneSchema } from './time-zone.ts';
 import { registrySecretsSchema, secretKeyRefSchema, variablesSchema } from './variable.ts';
+import { timestampSchema } from './timestamp.ts';
 
 /** Where the service file comes from: the repository, the settings, or both merged. */
 export const SERVICE_FILE_MODES = ['repo', 'panel', 'both'] as const;
-
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 const serviceFileSettingsSchema = z
   .object({
@@ -236,7 +235,7 @@ export const repositoryStatusSchema = z.object({
         .int()
         .optional()
         .meta({ description: 'Number of open pull requests; absent if the host does not list them.' }),
-      at: time.meta({ description: 'When the refs last changed, or were last listed on request.' }),
+      at: timestampSchema.meta({ description: 'When the refs last changed, or were last listed on request.' }),
       rules: z
         .array(
           z.object({

@@ -5,13 +5,13 @@ import { conditionsSchema } from './conditions.ts';
 import { gitRefSchema } from './git-ref.ts';
 import { objectSchema } from './metadata.ts';
 import { hashedName, slug } from './names.ts';
+import { timestampSchema } from './timestamp.ts';
 
 const immutable = {
   'x-kubernetes-validations': [
     { rule: 'self == oldSelf', message: 'cannot be changed. Delete the object, and a build publishes it again' },
   ],
 };
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
 
 /** The label in a service file's `x-coppice.reusable` and `x-coppice.from`. */
 export const reusableLabelSchema = z
@@ -56,7 +56,7 @@ export const reusableEnvironmentStatusSchema = z.object({
     .optional()
     .meta({ description: 'The environment that it was published from.' }),
   publication: z.string().optional().meta({ description: 'Differs for each publication.' }),
-  builtAt: time.optional().meta({ description: 'When that build was deployed.' }),
+  builtAt: timestampSchema.optional().meta({ description: 'When that build was deployed.' }),
   images: z
     .array(
       z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { timeOfDaySchema } from './time-of-day.ts';
 import { timeZoneSchema } from './time-zone.ts';
+import { timestampSchema } from './timestamp.ts';
 
 /** Days of the week, as in cron and systemd. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
@@ -52,14 +53,14 @@ export const SLEEP_REASONS = ['Requested', 'Idle', 'OutsideWorkingHours', 'Worki
 /** ID in the value of a request to wake that a visit caused. */
 export const VISIT_REQUEST_ID = 'visit';
 
-const time = z.iso.datetime({ offset: true }).meta({ format: 'date-time' });
-
 export const sleepStatusSchema = z.object({
   asleep: z.boolean().meta({ description: 'Whether the services are to be stopped.' }),
-  since: time.meta({ description: 'When this was decided; for an awake environment, when it was last kept awake.' }),
+  since: timestampSchema.meta({
+    description: 'When this was decided; for an awake environment, when it was last kept awake.',
+  }),
   reason: z.enum(SLEEP_REASONS).meta({ description: 'What put it to sleep, or woke it.' }),
-  visitedAt: time.optional().meta({ description: 'When somebody was last seen to visit it.' }),
-  watchedSince: time.optional().meta({
+  visitedAt: timestampSchema.optional().meta({ description: 'When somebody was last seen to visit it.' }),
+  watchedSince: timestampSchema.optional().meta({
     description: 'Since when visitors are watched for: the next one passes the waker. Absent after a visit.',
   }),
 });

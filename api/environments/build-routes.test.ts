@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import request from 'supertest';
-import { ENVIRONMENT, type BuildStatus, type Environment, type EnvironmentStatus } from '../../crds/environment.ts';
+import { ENVIRONMENT, type Environment, type EnvironmentStatus } from '../../crds/environment.ts';
+import type { BuildStatus } from '../../crds/environment-build.ts';
 import { GROUP } from '../../crds/group.ts';
 import { requestAnnotation, requestValue } from '../../crds/requests.ts';
 import { sampleActivation } from '../../crds/testing/activation.ts';

@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  BUILD_TRIGGERS,
-  type BuildStatus,
-  type Environment,
-  type EnvironmentStatus,
-  type FinishedBuild,
-} from '../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
+import { BUILD_TRIGGERS, type BuildStatus, type FinishedBuild } from '../../crds/environment-build.ts';
 import { pendingRequests, requestAnnotation, requestTime } from '../../crds/requests.ts';
 import { awaitsBuild, wantsContents } from './contents.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';

@@ -1,17 +1,12 @@
 import { z } from 'zod';
-import { ENVIRONMENT_STATES, type BuildStatus, type Environment } from '../../crds/environment.ts';
+import { ENVIRONMENT_STATES, type Environment } from '../../crds/environment.ts';
+import type { BuildStatus } from '../../crds/environment-build.ts';
 import { idOf } from '../../crds/ids.ts';
 import { healthSchema, problemSchema } from '../http/health-view.ts';
 import { buildViewSchema, currentBuildView, type BuildView } from './build-view.ts';
 import { expiryOf } from './contents.ts';
-import {
-  asleepField,
-  deployedBuildField,
-  environmentCommit,
-  environmentHead,
-  gitRefViewSchema,
-  removingField,
-} from './environment-view.ts';
+import { environmentCommit, environmentHead } from './environment-view.ts';
+import { asleepField, deployedBuildField, gitRefViewSchema, removingField } from './environment-view-schema.ts';
 import { unixSecondsOf } from '../shared/unix-seconds.ts';
 
 /** Longest message of a build in a list. */

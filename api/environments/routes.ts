@@ -17,7 +17,8 @@ import {
 import type { EnvironmentService } from './environment-service.ts';
 import type { settingsChanger } from './environment-settings.ts';
 import type { RequireQuota } from './group-quota.ts';
-import { environmentView, environmentViewSchema, type EnvironmentView, type WebAddress } from './environment-view.ts';
+import { environmentView, type WebAddress } from './environment-view.ts';
+import { environmentViewSchema, type EnvironmentView } from './environment-view-schema.ts';
 
 export interface EnvironmentRoutesOptions {
   directory: Directory;

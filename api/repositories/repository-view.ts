@@ -7,12 +7,8 @@ import type { Repository } from '../../crds/repository.ts';
 import { REPOSITORY_TYPES } from '../../crds/repository-source.ts';
 import { isBeingDeleted } from '../cluster/deletion.ts';
 import { shownStatus } from '../environments/shown-status.ts';
-import {
-  environmentCommit,
-  environmentDisplayName,
-  environmentSize,
-  gitRefViewSchema,
-} from '../environments/environment-view.ts';
+import { environmentCommit, environmentDisplayName, environmentSize } from '../environments/environment-view.ts';
+import { gitRefViewSchema } from '../environments/environment-view-schema.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 
 /** An environment in a repository. */

@@ -10,7 +10,8 @@ import type { EnvironmentService } from '../environments/environment-service.ts'
 import type { RequireQuota } from '../environments/group-quota.ts';
 import { acceptedRequest } from '../environments/build-view.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
-import { spawnedView, spawnedViewSchema, type WebAddress } from '../environments/environment-view.ts';
+import { spawnedView, type WebAddress } from '../environments/environment-view.ts';
+import { spawnedViewSchema } from '../environments/environment-view-schema.ts';
 import { endpoint, type Endpoint } from '../http/endpoint.ts';
 import { Conflict } from '../shared/errors.ts';
 import type { SyncRequests } from '../webhooks/sync-requests.ts';

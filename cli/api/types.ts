@@ -1,14 +1,14 @@
 // The shapes of the REST API's answers and bodies, from their declarations. Types alone: no code of the API is bundled.
 import type { z } from 'zod';
 import type { spawnSchema } from '../../api/environments/environment-parameters.ts';
-import type { EnvironmentView } from '../../api/environments/environment-view.ts';
+import type { EnvironmentView } from '../../api/environments/environment-view-schema.ts';
 import type { EnvironmentPage } from '../../api/overview/environment-list.ts';
 import type { Overview } from '../../api/overview/overview.ts';
 import type { TestsView } from '../../api/environments/tests-view.ts';
 
 export type { Change } from '../../api/events/change.ts';
 export type { AcceptedRequest, BuildView } from '../../api/environments/build-view.ts';
-export type { SpawnedView } from '../../api/environments/environment-view.ts';
+export type { SpawnedView } from '../../api/environments/environment-view-schema.ts';
 export type { ListedEnvironment } from '../../api/environments/listed-environment.ts';
 export type { SharedView } from '../../api/environment-access/routes.ts';
 export type { EffectiveVariables } from '../../api/environment-details/effective-variables.ts';

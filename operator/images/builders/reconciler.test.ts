@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { FakeCluster, SETTINGS } from './testing/fake-cluster.ts';
 import { groupBuilder, ephemeralBuilder } from './identity.ts';
 import { BuilderPool } from './pool.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { BuildStatus, Environment } from '../../../crds/environment.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import type { GitRef } from '../../../crds/git-ref.ts';
 import { isNewer, isPublicationDue, publicationOf, publicationRefusal, supersededClaims } from './publication.ts';
 

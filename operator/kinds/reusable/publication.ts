@@ -1,4 +1,5 @@
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import type { ReusableEnvironment, ReusableEnvironmentStatus } from '../../../crds/reusable-environment.ts';
 import type { Service, ServiceFile } from '../../../service-file/schema.ts';

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { findCondition } from '../../../crds/conditions.ts';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import type { KeptRuns } from '../../../crds/environment-tests.ts';
 import type { TestHistory } from '../../../crds/test-history.ts';
 import { ApiError } from '../../../kubernetes/api-error.ts';

@@ -1,5 +1,6 @@
 import { findCondition } from '../../../crds/conditions.ts';
-import type { BuildStatus, Environment } from '../../../crds/environment.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { formatId, idOf } from '../../../crds/ids.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { summarize } from '../environment-tests/summary.ts';

@@ -1,4 +1,5 @@
-import type { BuildStatus, Environment } from '../../../crds/environment.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { hasNamespace } from '../../kinds/environment/scope/contents.ts';
 import { formatId, idOf } from '../../../crds/ids.ts';
 

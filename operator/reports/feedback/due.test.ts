@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { sampleActivation } from '../../../crds/testing/activation.ts';
 import { dueFeedback } from './due.ts';
 

@@ -1,4 +1,5 @@
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { formatId, idOf } from '../../../crds/ids.ts';
 import type { CommitStatus } from '../../source/hosts/host.ts';
 import { oneLine } from '../../shared/one-line.ts';

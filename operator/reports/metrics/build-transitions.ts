@@ -1,5 +1,6 @@
 import { findCondition } from '../../../crds/conditions.ts';
-import type { BuildStatus, Environment } from '../../../crds/environment.ts';
+import type { Environment } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 
 export interface BuildStarted {
   transition: 'started';

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { Registry } from 'prom-client';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../crds/environment.ts';
+import type { BuildStatus } from '../../../crds/environment-build.ts';
 import { observeEnvironments } from './environments.ts';
 
 type Handler = (change: 'added' | 'updated' | 'deleted', object: Environment, old?: Environment) => void;

@@ -6,21 +6,17 @@ import {
   Deployment,
   Job,
   NetworkPolicy,
-  objectKey,
   PersistentVolumeClaim,
   Service as KubernetesService,
   type Pod,
 } from '../../../kubernetes/resource-type.ts';
 import type { Service } from '../../../service-file/schema.ts';
-import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
-import { CheckOutputs } from './check-outputs.ts';
 import { deployment } from '../objects/deployment.ts';
 import { gateService, type AccessContext } from '../objects/access.ts';
 import { aliasUrls } from '../objects/ingress.ts';
-import { imageOf, isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from '../objects/input.ts';
+import { isJob, type WorkloadContext, type WorkloadInput, type WorkloadSettings } from '../objects/input.ts';
 import { JobRuns, type JobOutcome } from './job-runs.ts';
 import { jobName } from '../objects/job.ts';
-import { namedVolumes } from '../objects/mounts.ts';
 import type { RolloutProgress, ServiceProgress, SetUpServices, StoppingServices } from './progress.ts';
 import { PublicHosts, type PublicHostCaches } from './public-hosts.ts';
 import { isServicePolicy, networkPolicies } from '../objects/network-policies.ts';
@@ -28,16 +24,13 @@ import {
   hasLeavingPods,
   isRolledOut,
   isStarted,
-  openDependencies,
   startableServices,
   stoppableServices,
   withDependenciesOfJobs,
-  type Reached,
 } from './rollout.ts';
-import { serviceFacts } from './service-facts.ts';
+import { ServiceReports, stoppedService, type ReachedServices } from './service-reports.ts';
 import { kubernetesServices } from '../objects/service.ts';
-import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
-import { claim, claimName, volumesOf } from '../objects/volumes.ts';
+import { claim, volumesOf } from '../objects/volumes.ts';
 import { publicFront, type PublicFront } from '../front/known-environment.ts';
 import { WakerFront, type WakerCaches } from '../front/waker-front.ts';
 import { WorkloadObjects, type WorkloadClient } from '../objects/workload-objects.ts';
@@ -66,7 +59,7 @@ export class WorkloadSet {
   readonly #claims: WorkloadObjects<PersistentVolumeClaim>;
   readonly #pods: Informer<Pod>;
   readonly #runs: JobRuns;
-  readonly #checkOutputs: CheckOutputs;
+  readonly #reports: ServiceReports;
 
   constructor(client: WorkloadClient, applier: Applier, caches: WorkloadCaches, settings: WorkloadSettings) {
     this.#settings = settings;
@@ -79,7 +72,7 @@ export class WorkloadSet {
     this.#claims = new WorkloadObjects(client, applier, PersistentVolumeClaim, caches.volumeClaims);
     this.#pods = caches.pods;
     this.#runs = new JobRuns(client, this.#jobs, this.#claims, caches.pods);
-    this.#checkOutputs = new CheckOutputs(client);
+    this.#reports = new ServiceReports(client, caches);
   }
 
   /** Creates everything that the services need without running them. Throws Stalled when a quota is exceeded. */
@@ -89,12 +82,7 @@ export class WorkloadSet {
     const running = input.serviceFile.services.filter((service) => !isJob(service));
     await settled(running.map((service) => this.#deployments.apply(deployment(context, service, 0))));
     return {
-      services: input.serviceFile.services.map((service) => ({
-        name: service.name,
-        image: imageOf(context, service),
-        ready: false,
-        ...serviceFacts(context, service),
-      })),
+      services: input.serviceFile.services.map((service) => stoppedService(context, service, { isReady: false })),
       aliases: this.#aliases(context),
     };
   }
@@ -113,9 +101,9 @@ export class WorkloadSet {
     const started = new Set<string>();
     const healthy = new Set<string>();
     const completed = new Set<string>();
-    const reached = { launched, started, healthy, completed };
     const failures = new Map<string, string>();
     const diagnoses = new Map<string, string>();
+    const reached = { up, launched, started, healthy, completed, failures, diagnoses };
     // A service that already runs as it should does not wait for its dependencies again.
     let next = services.filter((service) => this.#isStarted(context, service));
     const inOrder = withDependenciesOfJobs(services);
@@ -132,7 +120,7 @@ export class WorkloadSet {
       }
       next = [];
     }
-    const progress = await this.#progress(context, up, reached, { failures, diagnoses });
+    const progress = await this.#progress(context, reached);
     return { ...progress, wakers: await this.#leaveWakers(context, up) };
   }
 
@@ -172,12 +160,9 @@ export class WorkloadSet {
       }
     }
     return {
-      services: services.map((service) => ({
-        name: service.name,
-        image: imageOf(context, service),
-        ready: isJob(service) && this.#runs.hasCompleted(context, service),
-        ...serviceFacts(context, service),
-      })),
+      services: services.map((service) =>
+        stoppedService(context, service, { isReady: isJob(service) && this.#runs.hasCompleted(context, service) }),
+      ),
       aliases: this.#aliases(context),
       running: continuous.filter(({ name }) => !stopped.has(name)).map(({ name }) => name),
     };
@@ -233,7 +218,7 @@ export class WorkloadSet {
   async #run(context: WorkloadContext, service: Service): Promise<JobOutcome & { service: Service; isAlone: boolean }> {
     if (isJob(service)) return { service, isAlone: true, ...(await this.#runs.run(context, service)) };
     const live = await this.#deployments.apply(deployment(context, service, service.replicas));
-    const pods = this.#allPodsOf(context.namespace, service.name);
+    const pods = this.#reports.podsOf(context.namespace, service.name);
     return { service, isUp: isRolledOut(live), isAlone: !hasLeavingPods(live, pods) };
   }
 
@@ -241,37 +226,12 @@ export class WorkloadSet {
     const { name } = service;
     const live = await this.#deployments.apply(deployment(context, service, 0));
     // A Deployment that has just been changed, and had no pods before, starts none.
-    const isStopped = (live.status?.replicas ?? 0) === 0 && this.#allPodsOf(context.namespace, name).length === 0;
+    const isStopped = (live.status?.replicas ?? 0) === 0 && this.#reports.podsOf(context.namespace, name).length === 0;
     return { name, isStopped };
   }
 
-  async #progress(
-    context: WorkloadContext,
-    up: ReadonlySet<string>,
-    reached: Reached,
-    { failures, diagnoses }: Record<'failures' | 'diagnoses', ReadonlyMap<string, string>>,
-  ): Promise<Omit<RolloutProgress, 'wakers'>> {
-    const describe = async (service: Service): Promise<string | undefined> =>
-      failures.get(service.name) ?? diagnoses.get(service.name) ?? (await this.#describe(context, service, reached));
-    const services = await Promise.all(
-      context.serviceFile.services.map(async (service): Promise<ServiceProgress> => {
-        const { name } = service;
-        const ready = up.has(name);
-        const pods = isJob(service) ? [] : this.#podsOf(context.namespace, name);
-        const restarts = restartsOf(pods);
-        const termination = lastTermination(pods);
-        const message = ready ? undefined : await describe(service);
-        return {
-          name,
-          image: imageOf(context, service),
-          ready,
-          ...(restarts > 0 && { restarts }),
-          ...(termination && { lastTermination: termination }),
-          ...(message !== undefined && { message }),
-          ...serviceFacts(context, service),
-        };
-      }),
-    );
+  async #progress(context: WorkloadContext, reached: ReachedServices): Promise<Omit<RolloutProgress, 'wakers'>> {
+    const services = await this.#reports.of(context, reached);
     const waiting = services.filter(({ ready }) => !ready);
     const line = ({ name, message }: ServiceProgress) => (message === undefined ? name : `${name}: ${message}`);
     const waitingFor = [...waiting.map(line), ...this.#hosts.refusals(context)];
@@ -280,64 +240,14 @@ export class WorkloadSet {
       aliases: this.#aliases(context),
       done: waitingFor.length === 0,
       waitingFor,
-      failures: services.filter(({ name }) => failures.has(name)).map(line),
+      failures: services.filter(({ name }) => reached.failures.has(name)).map(line),
       jobsEndAt: this.#runs.lastEnd(context),
-      outlook: this.#outlook(context, new Set(waiting.map(({ name }) => name))),
-    };
-  }
-
-  /** Returns the earliest certain failure of the awaited services. */
-  #outlook(context: WorkloadContext, waiting: ReadonlySet<string>): Outlook | undefined {
-    const { namespace, rolloutSince: since } = context;
-    if (!since) return undefined;
-    const outlooks = context.serviceFile.services
-      .filter(({ name }) => waiting.has(name))
-      .map((service) => outlookOf({ since, ...this.#observed(namespace, service) }));
-    const failures = outlooks.flatMap(({ failsAt }) => failsAt?.getTime() ?? []);
-    const retries = outlooks.flatMap(({ retriesAt }) => retriesAt?.getTime() ?? []);
-    return {
-      ...(failures.length > 0 && { failsAt: new Date(Math.min(...failures)) }),
-      ...(retries.length > 0 && { retriesAt: new Date(Math.max(...retries)) }),
+      outlook: this.#reports.outlook(context, new Set(waiting.map(({ name }) => name))),
     };
   }
 
   #aliases({ id, serviceFile }: WorkloadContext): Record<string, string> {
     return aliasUrls(id, serviceFile, this.#settings.environmentsUrl);
-  }
-
-  async #describe(context: WorkloadContext, service: Service, reached: Reached): Promise<string | undefined> {
-    const open = openDependencies(service, reached);
-    if (open.length > 0) {
-      return `waits for ${open.map(({ service: name, condition }) => `${name} (${condition})`).join(', ')}`;
-    }
-    const observed = this.#observed(context.namespace, service);
-    // Only the output of the newest pod is read; its diagnosis comes first.
-    const [newest] = byAge(observed.pods);
-    const output = newest && (await this.#checkOutputs.of(newest, context.now));
-    const checkOutputs = new Map(output === undefined ? [] : [[newest?.metadata.uid ?? '', output]]);
-    return serviceDiagnosis({ isJob: isJob(service), ...observed, checkOutputs });
-  }
-
-  #observed(namespace: string, service: Service) {
-    return {
-      pods: this.#podsOf(namespace, service.name),
-      deployment: this.#deployments.cache.get(objectKey(namespace, service.name)),
-      claims: namedVolumes(service).flatMap((volume) => {
-        const held = this.#claims.cache.get(objectKey(namespace, claimName(volume)));
-        return held ? [held] : [];
-      }),
-    };
-  }
-
-  #podsOf(namespace: string, service: string): Pod[] {
-    return this.#allPodsOf(namespace, service).filter(({ metadata }) => !metadata.deletionTimestamp);
-  }
-
-  /** Returns the service's pods, including terminating ones. */
-  #allPodsOf(namespace: string, service: string): Pod[] {
-    return this.#pods
-      .byIndex('namespace', namespace)
-      .filter(({ metadata }) => metadata.labels?.[LABELS.service] === service);
   }
 }
 

@@ -1,4 +1,4 @@
-import { MAX_COMMIT_TEXT } from '../../../crds/environment.ts';
+import { MAX_COMMIT_TEXT } from '../../../crds/environment-build.ts';
 
 /** Control characters, and what changes the direction of the text around it. */
 const unshown = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,4 +1,4 @@
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { includedCommits } from '../../../../crds/included-repository.ts';
 import { awaitedImages } from '../../../images/awaited/awaited-images.ts';
 import { ASK_AGAIN_MS, type ImageWaits } from '../../../images/awaited/image-waits.ts';

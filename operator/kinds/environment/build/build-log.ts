@@ -1,4 +1,5 @@
-import type { BuildResult, BuildStatus, Environment } from '../../../../crds/environment.ts';
+import type { Environment } from '../../../../crds/environment.ts';
+import type { BuildResult, BuildStatus } from '../../../../crds/environment-build.ts';
 import type { LogSession } from '../../../images/logs/log-session.ts';
 import type { LogSessions } from '../../../images/logs/log-sessions.ts';
 import type { ContainerOutput } from '../../../services/diagnosis/last-output.ts';

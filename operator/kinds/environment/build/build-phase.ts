@@ -1,4 +1,5 @@
-import type { BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { newestRequestId } from '../../../../crds/requests.ts';
 import type { BuildRequest } from '../../../images/build/build-request.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';

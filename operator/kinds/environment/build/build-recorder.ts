@@ -1,4 +1,4 @@
-import type { BuildResult, BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildResult, BuildStatus } from '../../../../crds/environment-build.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import type { ImageWaits } from '../../../images/awaited/image-waits.ts';
 import type { Stalled } from '../../../shared/errors.ts';
@@ -7,7 +7,7 @@ import { nextBuild, withFinished } from './build-status.ts';
 import type { Masking } from '../status/masking.ts';
 import { combine } from '../scope/contribution.ts';
 import type { PhaseResult } from '../scope/phase.ts';
-import { CommitRefused } from '../revision/revision-planner.ts';
+import { CommitRefused } from '../revision/plan-request.ts';
 import type { EnvironmentScope } from '../scope/scope.ts';
 import type { Revision } from '../revision/revision.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { BuildStatus, EnvironmentStatus, FinishedBuild } from '../../../../crds/environment.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus, FinishedBuild } from '../../../../crds/environment-build.ts';
 import { requestValue } from '../../../../crds/requests.ts';
 import { sampleActivation } from '../../../../crds/testing/activation.ts';
 import { newestBuildRequest, plannedFields, triggerOf, whatMoved, withFinished } from './build-status.ts';

@@ -1,11 +1,10 @@
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
 import {
   MAX_BUILD_HISTORY,
   type BuildStatus,
   type BuildTrigger,
-  type Environment,
-  type EnvironmentStatus,
   type FinishedBuild,
-} from '../../../../crds/environment.ts';
+} from '../../../../crds/environment-build.ts';
 import { includedCommits, type IncludedCommit } from '../../../../crds/included-repository.ts';
 import { requestTime, type HandledRequests } from '../../../../crds/requests.ts';
 import { isSyncRequest } from '../../repository/sync-builds.ts';

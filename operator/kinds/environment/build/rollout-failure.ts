@@ -1,4 +1,4 @@
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { Stalled } from '../../../shared/errors.ts';
 import type { RolloutProgress } from '../../../services/rollout/progress.ts';
 

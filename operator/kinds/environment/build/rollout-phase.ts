@@ -1,4 +1,4 @@
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import type { ImageBuilder } from '../../../images/build/image-builder.ts';
 import type { LastOutput } from '../../../services/diagnosis/last-output.ts';
 import { UNREAD } from '../../../images/build/build-request.ts';

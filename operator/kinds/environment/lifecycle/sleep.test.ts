@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import type { SleepSettings, SleepStatus } from '../../../../crds/sleep.ts';
 import { requestAnnotation } from '../../../../crds/requests.ts';
 import { decideSleep, keptAwake, requestedSleep } from './sleep.ts';

@@ -1,4 +1,5 @@
-import type { BuildStatus, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { pendingRequests, type HandledRequests } from '../../../../crds/requests.ts';
 import { VISIT_REQUEST_ID, type SleepSettings, type SleepStatus } from '../../../../crds/sleep.ts';
 import { workingTime, type WorkingTime } from './working-hours.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { requestAnnotation } from '../../../../crds/requests.ts';
 import { adoptedStatus, newRecord, recordedBuild } from './adoption.ts';
 

@@ -1,11 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { API_GROUP } from '../../../../crds/api-group.ts';
-import {
-  buildStatusSchema,
-  type BuildStatus,
-  type Environment,
-  type EnvironmentStatus,
-} from '../../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import { buildStatusSchema, type BuildStatus } from '../../../../crds/environment-build.ts';
 import { pendingRequests } from '../../../../crds/requests.ts';
 
 /** Annotation of an environment's namespace: the build deployed in it, from which a lost status is restored. */

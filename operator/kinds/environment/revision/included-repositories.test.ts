@@ -7,7 +7,8 @@ import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/so
 import { parseTree } from '../../../source/git/tree.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
 import type { IncludedSources } from './included-repositories.ts';
-import { CommitRefused, type PlanRequest, RevisionPlanner } from './revision-planner.ts';
+import { CommitRefused, type PlanRequest } from './plan-request.ts';
+import { RevisionPlanner } from './revision-planner.ts';
 import type { Revision } from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 

@@ -14,7 +14,7 @@ import { Stalled } from '../../../shared/errors.ts';
 import { SourceRefusedError } from '../../../source/errors.ts';
 import type { RefLocation, Source, SourceSnapshot } from '../../../source/git/source.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';
-import { onPlatform } from './on-platform.ts';
+import { onPlatform } from './cluster-rules.ts';
 
 /** The other repositories that an environment's service file can include. */
 export interface IncludedSources {

@@ -7,7 +7,8 @@ import { SnapshotFiles } from '../../../source/git/snapshot-files.ts';
 import { parseTree } from '../../../source/git/tree.ts';
 import { podTemplate } from '../../../services/objects/pod-template.ts';
 import { sampleContext } from '../../../services/objects/testing/sample-context.ts';
-import { type PlanRequest, RevisionPlanner, type RevisionPlannerSettings } from './revision-planner.ts';
+import type { PlanRequest } from './plan-request.ts';
+import { RevisionPlanner, type RevisionPlannerSettings } from './revision-planner.ts';
 import type { Revision } from './revision.ts';
 import type { RevisionStore } from './revision-store.ts';
 

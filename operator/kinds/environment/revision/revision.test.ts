@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { EXAMPLE_FACTS } from '../../../../service-file/own-variables.ts';
 import type { Variable } from '../../../../service-file/variables.ts';
 import type { EnvironmentStatus } from '../../../../crds/environment.ts';
-import { retiredRevisions, revisionId, type RevisionInput } from './revision.ts';
+import { retiredRevisions } from './revision.ts';
+import { revisionId, type RevisionInput } from './revision-id.ts';
 
 const variables = (entries: Record<string, Variable>) => new Map(Object.entries(entries));
 const hashKey = Buffer.from('key');

@@ -1,6 +1,7 @@
 import { effectiveAccess, isStricter, type AccessMode, type EffectiveAccess } from '../../../../crds/access.ts';
 import { findCondition, type ConditionReport } from '../../../../crds/conditions.ts';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { idOf, type ResourceId } from '../../../../crds/ids.ts';
 import { environmentFacts } from '../../../../crds/environment-facts.ts';
 import { environmentNamespace, environmentUrl } from '../../../../crds/environment-address.ts';
@@ -9,7 +10,7 @@ import type { RepositoryConfiguration, RepositoryConfigurations } from '../../re
 import type { RefLocation } from '../../../source/git/source.ts';
 import { combine, type Contribution, type EnvironmentCondition } from './contribution.ts';
 import { ownedLabels } from './owned-labels.ts';
-import type { PlanRequest } from '../revision/revision-planner.ts';
+import type { PlanRequest } from '../revision/plan-request.ts';
 import { secretsOf } from '../revision/secrets-to-mask.ts';
 import { hasNamespace } from './contents.ts';
 import { RepositoryReads } from './repository-reads.ts';

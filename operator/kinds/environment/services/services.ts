@@ -1,4 +1,4 @@
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import type { ImageRegistry } from '../../../../crds/image-name.ts';
 import { PULL_SECRET } from '../../../images/build/credentials.ts';
 import { reportStopped, withoutReplicas } from './stopped-services.ts';

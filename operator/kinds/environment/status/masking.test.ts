@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { Masks } from '../../../../build-logs/masks.ts';
-import type { BuildStatus, Environment } from '../../../../crds/environment.ts';
+import type { Environment } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { LogSessions } from '../../../images/logs/log-sessions.ts';
 import type { RepositoryConfiguration } from '../../repository/configuration.ts';

@@ -19,7 +19,7 @@ import { sleepSettings } from '../lifecycle/sleep-settings.ts';
 import { KeepRunning } from '../services/keep-running.ts';
 import { Masking } from '../status/masking.ts';
 import { EnvironmentQuota } from '../lifecycle/environment-quota.ts';
-import type { PlanRequest } from '../revision/revision-planner.ts';
+import type { PlanRequest } from '../revision/plan-request.ts';
 import { EnvironmentReconciler, type EnvironmentReconcilerOptions } from '../reconciler.ts';
 import { Removal } from '../lifecycle/removal.ts';
 import { Services } from '../services/services.ts';

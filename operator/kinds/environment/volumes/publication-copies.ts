@@ -1,4 +1,4 @@
-import type { BuildStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import { LABELS } from '../../../../crds/labels.ts';
 import type { ReusableEnvironment, ReusableEnvironmentStatus } from '../../../../crds/reusable-environment.ts';
 import type { PersistentVolumeClaim } from '../../../../kubernetes/resource-type.ts';

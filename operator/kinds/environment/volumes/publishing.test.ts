@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { REUSABLE_ANNOTATIONS } from '../../reusable/names.ts';
-import type { BuildStatus, Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { Environment, EnvironmentStatus } from '../../../../crds/environment.ts';
+import type { BuildStatus } from '../../../../crds/environment-build.ts';
 import type { GitRef } from '../../../../crds/git-ref.ts';
 import type { Repository } from '../../../../crds/repository.ts';
 import { sampleActivation } from '../../../../crds/testing/activation.ts';
