@@ -15,6 +15,7 @@ RUN node panel/build.ts
 COPY api api
 COPY crds crds
 COPY kubernetes kubernetes
+COPY pattern-search pattern-search
 COPY process process
 COPY service-file service-file
 COPY cli cli
@@ -39,6 +40,7 @@ RUN npm ci --ignore-scripts --omit=dev --omit=optional --no-audit --no-fund --ca
 COPY LICENSE NOTICE LICENSES.md ./
 COPY process process
 COPY fair-queue fair-queue
+COPY pattern-search pattern-search
 COPY crds crds
 COPY kubernetes kubernetes
 COPY build-logs build-logs

@@ -9,7 +9,7 @@ import {
 } from './masking/canonical-text.ts';
 import { Fragments, RollingHash, WINDOW } from './masking/fragments.ts';
 import { completed } from './masking/gradual-works.ts';
-import { PatternSet } from './masking/pattern-set.ts';
+import { PatternSet } from '../pattern-search/pattern-set.ts';
 import { secretForms, type SecretForms } from './masking/secret-forms.ts';
 import { SHORT_WINDOW, ShortFragments } from './masking/short-fragments.ts';
 

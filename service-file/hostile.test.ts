@@ -22,12 +22,27 @@ const mergedLaughs = Array.from({ length: 20 }, (_, level) =>
 ).join('\n');
 
 const size = 120 * 1024;
+/**
+ * An operator that plans a file does nothing else meanwhile, and must renew its Lease within 10 s. Counted as CPU time,
+ * because other tests can run beside it.
+ */
+const maxCpuMs = 8000;
 /** Fewer tokens than the limit, so that another limit applies. */
 const tokens = 50_000;
 
 test.each<[string, string, string]>([
   ['aliases that multiply', laughs, 'more than 20000 values'],
   ['merge keys that multiply', mergedLaughs, 'more than 20000 values'],
+  [
+    'a long text behind many aliases',
+    `x-t: &t ${'a'.repeat(100_000)}\nservices: { w: { image: i, command: [${'*t,'.repeat(5000)}] } }`,
+    'more than 1024 KiB of text in all files together, aliases filled in',
+  ],
+  [
+    'long keys behind many aliases',
+    `x-t: &t\n  ? ${'k'.repeat(90_000)}\n  : 1\nservices: { w: { image: i, x-a: [${'*t,'.repeat(5000)}] } }`,
+    'more than 1024 KiB of text in all files together, aliases filled in',
+  ],
   ['an alias inside its own anchor', 'services: &a { web: *a }', 'is inside its own anchor'],
   ['an alias without an anchor', 'services: *a', 'has no anchor'],
   ['a merge of a value that is not a map', 'services: { <<: [1] }', 'only maps can be merged'],
@@ -58,9 +73,9 @@ test.each<[string, string, string]>([
   ['a prototype as services', 'services: { __proto__: { image: a } }', 'cannot be a host name'],
   ['duplicate keys', 'services: { web: { image: a }, web: { image: b } }', 'the key is repeated'],
 ])('refuses %s within seconds, with a short message', async (_, yaml, message) => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   const { serviceFile, errors } = await readYaml(yaml);
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(cpuMsSince(start)).toBeLessThan(maxCpuMs);
   expect(serviceFile).toBeUndefined();
   expect(errors.map(formatProblem).join('\n')).toContain(message);
   expect(JSON.stringify(errors).length).toBeLessThan(20_000);
@@ -125,6 +140,18 @@ test.each<[string, string, Record<string, string>, string]>([
     'more than 20000 values, extended and included ones filled in',
   ],
   [
+    'very many services that extend a large one',
+    `services:\n${services(2500, () => '{ extends: b }')}\n  b: { image: a, dns_opt: [${'a,'.repeat(6000)}] }`,
+    {},
+    'more than 20000 values, extended and included ones filled in',
+  ],
+  [
+    'a long text that many services extend',
+    `services:\n${services(99, () => '{ extends: b }')}\n  b: { image: a, dns_opt: [${'a'.repeat(90_000)}] }`,
+    {},
+    'more than 1024 KiB of text in values, extended and included ones filled in',
+  ],
+  [
     'a value that grows with each service that extends it',
     `services:\n${services(30, (index) => `{ extends: s${index + 1}, security_opt: [${'a, '.repeat(300)}] }`)}\n  s30: { image: a }`,
     {},
@@ -151,12 +178,43 @@ test.each<[string, string, Record<string, string>, string]>([
     'not closed',
   ],
 ])('refuses %s within seconds, with a short message', async (_, yaml, others, message) => {
-  const start = performance.now();
+  const start = process.cpuUsage();
   const { serviceFile, errors } = await readYaml(yaml, others);
-  expect(performance.now() - start).toBeLessThan(20_000);
+  expect(cpuMsSince(start)).toBeLessThan(maxCpuMs);
   expect(serviceFile).toBeUndefined();
   expect(errors.map(formatProblem).join('\n')).toContain(message);
   expect(JSON.stringify(errors).length).toBeLessThan(20_000);
+});
+
+test.each<[string, string, Record<string, string>]>([
+  [
+    'many names that are not host names, in a file with much text',
+    `x-t: &t ${'a'.repeat(95_000)}\nservices:\n  w: { image: i, command: [${'*t,'.repeat(9)}] }\n${services(98, (index) => `{ image: i, x-a: ${index} }`).replaceAll(/s(\d+):/g, 'a$1_:')}`,
+    {},
+  ],
+  [
+    'long values of variables that are almost in long texts of messages',
+    `x-t: &t ${'a'.repeat(90_000)}\nservices: { w: { image: i, ports: [${'*t,'.repeat(9)}] } }`,
+    Object.fromEntries(
+      Array.from({ length: 16 }, (_, index) => [`V${index}`, `${'a'.repeat(16_000)}b${'a'.repeat(16_000 + index)}`]),
+    ),
+  ],
+  [
+    'many unknown volumes beside many similar names',
+    `services:\n  w: { image: i, volumes: [${Array.from({ length: 20 }, (_, index) => `"${'a'.repeat(30)}${index + 10}bbbbbb:/m${index}"`).join(', ')}] }\nvolumes:\n${Array.from({ length: 2500 }, (_, index) => `  ${'a'.repeat(33)}${String(index).padStart(5, '0')}: {}`).join('\n')}`,
+    {},
+  ],
+])('reads %s within seconds', async (_, yaml, variables) => {
+  const start = process.cpuUsage();
+  await readYaml(yaml, {}, variables);
+  expect(cpuMsSince(start)).toBeLessThan(maxCpuMs);
+});
+
+test('names the longest of overlapping variables in messages, and shows no part of the others', async () => {
+  const variables = { A: 'first-and-second', B: 'second-and-a-long-third', C: 'and-' };
+  const yaml = 'services: { a: { image: i, ports: ["x first-and-second-and-a-long-third y"] } }';
+  const { errors } = await readYaml(yaml, {}, variables);
+  expect(errors.map(formatProblem).join('')).toContain('"x ${B} y"');
 });
 
 test('contains no value of a variable in messages, whole, in part or escaped', async () => {
@@ -229,3 +287,8 @@ test('never throws, and returns a service file exactly when there are no errors'
     { numRuns: 500 },
   );
 });
+
+function cpuMsSince(start: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(start);
+  return (user + system) / 1000;
+}

@@ -1,3 +1,4 @@
+import { VariableMask } from './variable-mask.ts';
 import type { Variables } from './variables.ts';
 
 /** A position in a file: its path (`services.web.ports[0]`), and its line and column, which count from 1. */
@@ -27,24 +28,18 @@ export interface Problem {
 /** More problems would not fit into a condition or a log, and nobody would read them. */
 const maxProblems = 50;
 const maxQuoted = 60;
-/**
- * Minimum length of values to mask; shorter ones are parts of too many words. Texts that consist of one variable are
- * replaced by `written`.
- */
-const minMasked = 4;
+/** Maximum length of a quoted text that is searched for in the text of the file; a longer one is replaced by that. */
+const maxSearched = 1000;
 
 /** Collects the problems of a service file while it is read, so that users see all of them at once. */
 export class Problems {
   readonly #errors: Problem[] = [];
   readonly #warnings: Problem[] = [];
-  readonly #masks: readonly (readonly [value: string, name: string])[];
+  readonly #mask: VariableMask;
 
   /** Creates an empty list. `variables`: values that no message may contain. */
   constructor(variables: Variables = new Map()) {
-    this.#masks = [...variables]
-      .filter(([, { value }]) => value.length >= minMasked)
-      .flatMap(([name, { value }]) => [value, JSON.stringify(value).slice(1, -1)].map((text) => [text, name] as const))
-      .sort(([a], [b]) => b.length - a.length);
+    this.#mask = new VariableMask(variables);
   }
 
   /** Adds an error. Always returns undefined, so that a reader can `return problems.error(…)`. */
@@ -83,10 +78,9 @@ export class Problems {
 
   #add(problems: Problem[], { file, path, line, column, written }: SourcePosition, message: string): void {
     if (problems.length >= maxProblems) return;
-    let text =
+    const text =
       written === undefined ? message : message.replaceAll(quotedPattern, (found) => asWritten(found, written));
-    for (const [value, name] of this.#masks) text = text.replaceAll(value, () => `\${${name}}`);
-    const problem = { file, path, line, column, message: text.replaceAll(quotedPattern, shorten) };
+    const problem = { file, path, line, column, message: this.#mask.apply(text).replaceAll(quotedPattern, shorten) };
     // An env file can be read several times: for the service file, and for services.
     if (!problems.some((reported) => formatProblem(reported) === formatProblem(problem))) problems.push(problem);
   }
@@ -108,7 +102,8 @@ const quotedPattern = /"(?:[^"\\]|\\.)*"/g;
 
 /** Returns quoted text as it is in the file, without the values of variables. */
 function asWritten(found: string, written: string): string {
-  return JSON.stringify(written).includes(found.slice(1, -1)) ? found : quoted(written);
+  const isWritten = found.length <= maxSearched && JSON.stringify(written).includes(found.slice(1, -1));
+  return isWritten ? found : quoted(written);
 }
 
 function shorten(found: string): string {

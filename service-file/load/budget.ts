@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { YamlBudget } from '../yaml/yaml-budget.ts';
+import { MAX_TEXT_KIB, YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
 /** Limits over all files together, which ordinary files never reach and hostile files cannot exceed. */
@@ -21,6 +21,7 @@ export class Budget {
   #bytes = 0;
   #filledBytes = 0;
   #values = 0;
+  #text = 0;
 
   constructor(problems: Problems) {
     this.#problems = problems;
@@ -49,10 +50,24 @@ export class Budget {
     return this.#isWithin(this.#filledBytes, (this.#filledBytes += bytes), limits.filledBytes, at, message);
   }
 
+  /** Whether texts with variables filled in have exceeded the limit. */
+  get isFilledFull(): boolean {
+    return this.#filledBytes > limits.filledBytes;
+  }
+
   /** Counts the values of a merged tree, in which parts of files can be repeated. */
-  takeValues(tree: YamlNode): boolean {
-    const message = `more than ${limits.values} values, extended and included ones filled in: extend and include fewer`;
-    return this.#isWithin(this.#values, (this.#values += sizeOf(tree)), limits.values, tree, message);
+  takeMerged(tree: YamlNode): boolean {
+    const advice = 'extended and included ones filled in: extend and include fewer';
+    const { values, text } = sizeOf(tree);
+    const tooMany = `more than ${limits.values} values, ${advice}`;
+    const tooLong = `more than ${MAX_TEXT_KIB} KiB of text in values, ${advice}`;
+    const isFew = this.#isWithin(this.#values, (this.#values += values), limits.values, tree, tooMany);
+    return this.#isWithin(this.#text, (this.#text += text), MAX_TEXT_KIB * 1024, tree, tooLong) && isFew;
+  }
+
+  /** Whether merged trees have exceeded a limit. */
+  get isMergedFull(): boolean {
+    return this.#values > limits.values || this.#text > MAX_TEXT_KIB * 1024;
   }
 
   #isWithin(before: number, after: number, limit: number, at: SourcePosition, message: string): boolean {
@@ -61,8 +76,21 @@ export class Budget {
   }
 }
 
-function sizeOf(node: YamlNode): number {
-  if (node.kind === 'scalar') return 1;
-  const children = node.kind === 'map' ? node.entries.map(({ value }) => value) : node.items;
-  return children.reduce((size, child) => size + sizeOf(child), 1);
+/** Returns the number of values, and the characters of keys and values. */
+function sizeOf(node: YamlNode): { values: number; text: number } {
+  if (node.kind === 'scalar') return { values: 1, text: typeof node.value === 'string' ? node.value.length : 0 };
+  const size = { values: 1, text: 0 };
+  const add = (child: YamlNode) => {
+    const { values, text } = sizeOf(child);
+    size.values += values;
+    size.text += text;
+  };
+  if (node.kind === 'list') for (const item of node.items) add(item);
+  else {
+    for (const { key, value } of node.entries) {
+      size.text += key.length;
+      add(value);
+    }
+  }
+  return size;
 }

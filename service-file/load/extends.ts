@@ -67,10 +67,11 @@ class Extender {
     const extended = valueAt(service, 'extends');
     if (service.kind !== 'map' || extended === undefined || extended.tag === 'reset') return service;
     const own: YamlMap = { ...service, entries: service.entries.filter(({ key }) => key !== 'extends') };
+    if (this.#loader.budget.isMergedFull) return own;
     const base = await this.#base(extended, name, from, chain);
     if (base === undefined) return own;
     const whole = merge(base, own, ['services', name], this.#loader.problems);
-    return this.#loader.budget.takeValues(whole) ? whole : own;
+    return this.#loader.budget.takeMerged(whole) ? whole : own;
   }
 
   /** Returns the service that `extends` names, extended itself; reports and returns undefined if there is none. */

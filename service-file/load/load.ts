@@ -86,7 +86,7 @@ class Loader implements ModelLoader {
       const extended = await extendServices(whole, model, this, context.variables);
       const merged = model === undefined ? extended : merge(model, extended, [], this.problems);
       const plain = withoutTags(merged);
-      if (plain?.kind !== 'map' || this.problems.hasErrors || !this.budget.takeValues(plain)) return undefined;
+      if (plain?.kind !== 'map' || this.problems.hasErrors || !this.budget.takeMerged(plain)) return undefined;
       model = { ...plain, entries: plain.entries.filter(({ key }) => key !== 'include') };
     }
     return model;

@@ -32,9 +32,11 @@ export function readServiceNames(
   problems: Problems,
 ): ReadonlyMap<string, string> | undefined {
   const names = new Map<string, string>();
+  const invalid = services.map(({ key }) => key).filter((key) => !isHostLabel(key));
+  const mentions = invalid.length === 0 ? new Map<string, YamlNode>() : mentionsOf(new Set(invalid), services);
   const taken = new Map<string, string>();
   for (const { key, at } of services) {
-    const name = isHostLabel(key) ? key : renamed(key, at, services, problems);
+    const name = isHostLabel(key) ? key : renamed(key, at, mentions, problems);
     if (name === undefined) continue;
     const other = taken.get(name);
     if (other !== undefined) {
@@ -50,7 +52,7 @@ export function readServiceNames(
 function renamed(
   name: string,
   at: SourcePosition,
-  services: readonly YamlEntry[],
+  mentions: ReadonlyMap<string, YamlNode>,
   problems: Problems,
 ): string | undefined {
   const better = nearestLabel(name);
@@ -59,7 +61,7 @@ function renamed(
     return problems.error(at, better === undefined ? rule : `${rule}, such as ${quoted(better)}`);
   }
   // Host names are not case-sensitive.
-  const mention = name.toLowerCase() === better ? undefined : findMention(name, services);
+  const mention = name.toLowerCase() === better ? undefined : mentions.get(name);
   if (mention !== undefined) {
     return problems.error(
       mention,
@@ -73,24 +75,29 @@ function renamed(
 /** Keys whose values can contain addresses of services. */
 const mayMention = new Set(['environment', 'command', 'entrypoint', 'healthcheck', 'x-coppice']);
 
-/** Returns the first value of the file that contains the name as a word. */
-function findMention(name: string, services: readonly YamlEntry[]): YamlNode | undefined {
-  const word = new RegExp(`(?<![\\w.-])${name.replaceAll('.', '\\.')}(?![\\w-])`);
-  const find = (node: YamlNode): YamlNode | undefined => {
-    if (node.kind === 'scalar') return typeof node.value === 'string' && word.test(node.value) ? node : undefined;
-    for (const child of node.kind === 'list' ? node.items : node.entries.map(({ value }) => value)) {
-      const found = find(child);
-      if (found !== undefined) return found;
+/** Returns the first value of the file that contains each name as a word. All are found in one pass: texts can be long. */
+function mentionsOf(names: ReadonlySet<string>, services: readonly YamlEntry[]): ReadonlyMap<string, YamlNode> {
+  const mentions = new Map<string, YamlNode>();
+  const visit = (node: YamlNode): void => {
+    if (node.kind === 'list') node.items.forEach(visit);
+    else if (node.kind === 'map') for (const { value } of node.entries) visit(value);
+    else if (typeof node.value === 'string') {
+      for (const name of wordsIn(node.value)) if (names.has(name) && !mentions.has(name)) mentions.set(name, node);
     }
-    return undefined;
   };
   for (const { value } of services) {
-    for (const entry of value.kind === 'map' ? value.entries : []) {
-      const found = mayMention.has(entry.key) ? find(entry.value) : undefined;
-      if (found !== undefined) return found;
+    for (const entry of value.kind === 'map' ? value.entries : []) if (mayMention.has(entry.key)) visit(entry.value);
+  }
+  return mentions;
+}
+
+/** Returns the words that can be names of services: of `db_1.local`, that is `db_1.local` and `db_1`. */
+function* wordsIn(text: string): Generator<string> {
+  for (const [word] of text.matchAll(/[\w.-]+/g)) {
+    for (let end = 1; end <= Math.min(word.length, MAX_NAME_LENGTH); end++) {
+      if (end === word.length || word[end] === '.') yield word.slice(0, end);
     }
   }
-  return undefined;
 }
 
 /**

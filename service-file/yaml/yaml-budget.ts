@@ -10,11 +10,14 @@ const maxTokens = 120_000;
 /** Counted after aliases are filled in, which limits "billion laughs" files. */
 export const MAX_VALUES_OF_FILE = 20_000;
 const maxValues = 60_000;
+/** Of keys and values, in characters: an alias repeats a long text for the price of one value. */
+export const MAX_TEXT_KIB = 1024;
 
 /** What is left of the YAML limits for one service file, over all its files. */
 export class YamlBudget {
   #tokens = 0;
   #values = 0;
+  #text = 0;
 
   /** Counts the tokens of a text, and stops at the first that exceeds the limit. @returns what exceeds it */
   takeTokens(text: string): string | undefined {
@@ -31,12 +34,17 @@ export class YamlBudget {
     return undefined;
   }
 
-  /** Counts a value; returns false if it is one too many over all files. */
-  takeValue(): boolean {
+  /** Counts a value. @returns what exceeds the limit over all files */
+  takeValue(): string | undefined {
     this.#values += 1;
-    return this.#values <= maxValues;
+    if (this.#values <= maxValues) return undefined;
+    return `more than ${maxValues} values in all files together, aliases filled in: include and extend less`;
   }
 
-  /** Message for exceeding the limit of values over all files. */
-  static readonly tooManyValues = `more than ${maxValues} values in all files together, aliases filled in: include and extend less`;
+  /** Counts the text of a key or of a value. @returns what exceeds the limit over all files */
+  takeText(text: string): string | undefined {
+    this.#text += text.length;
+    if (this.#text <= MAX_TEXT_KIB * 1024) return undefined;
+    return `more than ${MAX_TEXT_KIB} KiB of text in all files together, aliases filled in: shorten it`;
+  }
 }

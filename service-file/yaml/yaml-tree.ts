@@ -134,7 +134,8 @@ class TreeReader {
     if (this.#count > MAX_VALUES_OF_FILE) {
       return this.#exceed(at, `more than ${MAX_VALUES_OF_FILE} values, aliases filled in: shorten the file`);
     }
-    if (!this.#budget.takeValue()) return this.#exceed(at, YamlBudget.tooManyValues);
+    const tooMany = this.#budget.takeValue();
+    if (tooMany !== undefined) return this.#exceed(at, tooMany);
     if (depth > maxDepth) return this.#problems.error(at, 'nested too deep: nest it less');
     if (isAlias(node)) return this.#readAlias(node, at, depth);
     const tag = mergeTags.get(node.tag ?? '');
@@ -145,6 +146,8 @@ class TreeReader {
     if (isMap(node)) return { kind: 'map', ...here, entries: this.#readEntries(node.items, path, depth) };
     if (isSeq(node)) return { kind: 'list', ...here, items: this.#readItems(node.items, path, depth) };
     if (isScalar(node) && isPlainValue(node.value)) {
+      const tooLong = typeof node.value === 'string' ? this.#budget.takeText(node.value) : undefined;
+      if (tooLong !== undefined) return this.#exceed(at, tooLong);
       return { kind: 'scalar', ...here, value: node.value, source: node.source ?? '' };
     }
     return this.#problems.error(at, 'this kind of value is not supported: put it in quotes');
@@ -184,6 +187,9 @@ class TreeReader {
       const position = this.#position(keyNode);
       const key = this.#keyOf(keyNode, { file: this.#origin.file, path, ...position });
       if (key === undefined) continue;
+      const tooLong = this.#isExceeded ? undefined : this.#budget.takeText(key);
+      if (tooLong !== undefined) this.#exceed({ file: this.#origin.file, path, ...position }, tooLong);
+      if (this.#isExceeded) break;
       const at = { file: this.#origin.file, path: childPath(path, key), ...position };
       const earlier = entries.get(key);
       if (earlier !== undefined) {

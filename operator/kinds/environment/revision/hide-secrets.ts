@@ -1,4 +1,4 @@
-import { PatternSet } from '../../../../build-logs/masking/pattern-set.ts';
+import { PatternSet } from '../../../../pattern-search/pattern-set.ts';
 import { slug } from '../../../../crds/names.ts';
 import type { Service } from '../../../../service-file/schema.ts';
 import { Stalled } from '../../../shared/errors.ts';
