@@ -113,6 +113,16 @@ describe('with a registry at the default port', () => {
   );
 });
 
+it.each(['docker.io', 'index.docker.io', 'registry-1.docker.io', 'Registry-1.docker.io:443'])(
+  "cannot read images of other groups at Docker Hub's host %s",
+  (host) => {
+    const registry = 'docker.io/acme';
+    const given = { registry, ownImages: `${registry}/g.r.`, untrustedImages: `${registry}/g.r.untrusted.` };
+    expect(isAllowed(`docker-image://${host}/acme/other.shop.web:1`, given)).toBe(false);
+    expect(isAllowed(`docker-image://${host}/library/redis:7`, given)).toBe(true);
+  },
+);
+
 describe('with a registry below a path', () => {
   const registry = 'ghcr.io/acme/coppice';
   const given = { registry, ownImages: `${registry}/g/r/`, untrustedImages: `${registry}/g/r/untrusted/` };

@@ -1,4 +1,4 @@
-import { canonicalHost, splitAddress } from '../registry/own-registry.ts';
+import { canonicalHost, namesOfHost, splitAddress } from '../registry/own-registry.ts';
 
 export interface SourcePolicyInput {
   /** `host[:port][/path]` of Coppice's registry. */
@@ -79,7 +79,8 @@ function insideRegistry(registry: string): string {
   const [, name = '', port = ''] = /^(.*?)(?::(\d+))?$/.exec(canonicalHost(host)) ?? [];
   const ports = port === '' ? '(?::0*(?:80|443))?' : `:0*${port}`;
   const below = path === '' ? '(?:[/?#@]|$)' : `/(?:v2/)?${escaped(path)}(?:[/?#@:]|$)`;
-  return `^[a-z0-9+.-]+://(?i:(?:[^/]*@)?${escaped(name)}\\.?${ports}${below})`;
+  const names = namesOfHost(name).map(escaped).join('|');
+  return `^[a-z0-9+.-]+://(?i:(?:[^/]*@)?(?:${names})\\.?${ports}${below})`;
 }
 
 /** Returns the text as a regular expression for Go and JavaScript. */

@@ -30,10 +30,11 @@ export class BuildResolver {
   /** Returns what is built under which names: as recorded in the running Job, otherwise by the current base images. */
   async resolve(request: BuildRequest, job: Job | undefined): Promise<ResolvedBuild> {
     const { imageRegistry } = this.#options;
-    const { repository, repositoryUid, included = [], trusted, noCache, buildId, images } = request;
+    const { environment, repository, repositoryUid, included = [], trusted, noCache, buildId, images } = request;
     const recorded = recordedDigests(job?.metadata.annotations?.[RECORD_ANNOTATION]);
     const digests = recorded ?? (await this.#findDigests(request));
-    const apartAs = noCache ? buildId : undefined;
+    // Forks of one Repository do not trust each other, and an address does not contain everything that a build reads.
+    const apartAs = noCache ? buildId : trusted ? undefined : environment.uid;
     const includedUids = new Map(included.map(({ name, repositoryUid: uid }) => [name, uid]));
     return resolveBuild({
       ...{ registry: imageRegistry, repository, repositoryUid, includedUids },

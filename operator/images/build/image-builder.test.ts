@@ -465,6 +465,15 @@ test('uses a folder and a cache of its own for untrusted code', async () => {
   expect(JSON.stringify(job('build-1'))).toContain('BUILDKIT_CACHE_MOUNT_NS=g/r/untrusted/uid/1');
 });
 
+test('finds no images that another fork of the Repository built', async () => {
+  const { build, references, push } = world();
+  await build({ trusted: false });
+  push(...references('build-1'));
+  expect(await build({ number: 2, trusted: false, environment: { name: 'y', uid: 'other' } })).toBeUndefined();
+  expect(references('build-2')).toHaveLength(2);
+  expect(await build({ number: 3, trusted: false })).toBeDefined();
+});
+
 test('waits for a busy Git host as long as it asks', async () => {
   const { build, job } = world();
   const locate = () => Promise.reject(new HostBusyError('come back later', 900_000));

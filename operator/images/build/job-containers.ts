@@ -157,6 +157,8 @@ export function buildctlContainer({ image, reference }: ResolvedImage, index: nu
         // Cache mounts are shared by ID, so each repository has its own namespace for them. After the service file's arguments,
         // which must not override it.
         `--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=${cacheNamespace(image.included)}`,
+        // An index of images has no annotations, by which the collector recognizes what it may delete.
+        '--opt=build-arg:BUILDKIT_MULTI_PLATFORM=false',
         ...secrets.map(({ id, file }) => `--secret=${csvOf(`id=${id}`, `src=${file}`)}`),
         ...(noCache ? ['--no-cache'] : []),
         `--source-policy-file=${CREDENTIALS_FOLDER}/source-policy.json`,

@@ -266,6 +266,7 @@ test('passes the paths in the workspace to buildctl, and each argument as one wo
       '--opt=build-arg:EMPTY=$(BUILD_ARGUMENT_1)',
       '--opt=build-arg:PATHS=$(BUILD_ARGUMENT_2)',
       '--opt=build-arg:BUILDKIT_CACHE_MOUNT_NS=g/r',
+      '--opt=build-arg:BUILDKIT_MULTI_PLATFORM=false',
       '--opt=platform=linux/arm64',
       '--output=type=image,name=registry/g/r/web:t1,push=true,registry.insecure=true,oci-mediatypes=true,compression=zstd,' +
         'annotation.dev.coppice.built=2026-01-01T00:00:00.000Z,annotation.dev.coppice.installation=i1',

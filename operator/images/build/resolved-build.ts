@@ -40,7 +40,7 @@ export function resolveBuild(input: ResolveInput): ResolvedBuild {
     const path = imageRepository(registry, repository, image.service, trusted);
     const uid = image.included === undefined ? repositoryUid : includedUids?.get(image.included);
     if (uid === undefined) throw new Error(`the build lacks the repository ${image.included} of ${image.service}`);
-    const tag = imageTag(image, { digests, repositoryUid: uid, buildId: apartAs });
+    const tag = imageTag(image, { digests, repositoryUid: uid, apartAs });
     return { image, repository: path, tag, reference: `${path}:${tag}` };
   });
   return { images: resolved, digests };

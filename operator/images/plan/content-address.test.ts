@@ -7,6 +7,7 @@ const input: BuildInput = {
   dockerfile: 'Dockerfile',
   dockerfileId: 'd1',
   ignoreFileId: undefined,
+  attributes: [],
   target: undefined,
   platform: undefined,
   args: { B: '2', A: '1' },
@@ -24,6 +25,7 @@ test.each<Partial<BuildInput>>([
   { dockerfile: 'other' },
   { dockerfileId: 'd2' },
   { ignoreFileId: 'i1' },
+  { attributes: ['a1'] },
   { target: 'production' },
   { platform: 'linux/arm64' },
   { args: { A: '1' } },
@@ -46,9 +48,9 @@ test('covers the paths, contents and modes of selected files', () => {
 
 describe('imageTag', () => {
   const image = { address: 'a1', bases: ['docker.io/library/node:24'] };
-  const tag = (digest: string | undefined, buildId?: string, repositoryUid = 'r1') => {
+  const tag = (digest: string | undefined, apartAs?: string, repositoryUid = 'r1') => {
     const digests = new Map(digest === undefined ? [] : [['docker.io/library/node:24', digest]]);
-    return imageTag(image, { digests, repositoryUid, buildId });
+    return imageTag(image, { digests, repositoryUid, apartAs });
   };
 
   test('changes with the digest of a base image; an unknown base image is represented by its name', () => {
@@ -58,7 +60,7 @@ describe('imageTag', () => {
 
   test('does not change with a base image of another build', () => {
     const digests = new Map([['docker.io/library/redis:7', 'sha256:9']]);
-    expect(imageTag(image, { digests, repositoryUid: 'r1', buildId: undefined })).toBe(tag(undefined));
+    expect(imageTag(image, { digests, repositoryUid: 'r1', apartAs: undefined })).toBe(tag(undefined));
   });
 
   test('differs for a Repository that is created again under the same name', () => {

@@ -10,6 +10,8 @@ export interface BuildInput {
   /** Git IDs of the Dockerfile, which can be outside the context, and of its own .dockerignore. */
   dockerfileId: string;
   ignoreFileId: string | undefined;
+  /** `PATH ID` of the .gitattributes above the context and the Dockerfile, by which Git converts files as it clones. */
+  attributes: readonly string[];
   target: string | undefined;
   platform: string | undefined;
   args: Record<string, string>;
@@ -23,7 +25,7 @@ const length = 40;
 
 /** Returns an address that is equal for equal inputs. The arguments can be secret, so it needs the hash key. */
 export function contentAddress(hashKey: Uint8Array, input: BuildInput): string {
-  const { contextId, dockerfile, dockerfileId, ignoreFileId, target, platform, args, secretIds } = input;
+  const { contextId, dockerfile, dockerfileId, ignoreFileId, attributes, target, platform, args, secretIds } = input;
   const fields = [
     scheme,
     contextId,
@@ -34,6 +36,7 @@ export function contentAddress(hashKey: Uint8Array, input: BuildInput): string {
     platform ?? null,
     Object.entries(args).sort(([a], [b]) => (a < b ? -1 : 1)),
     secretIds.toSorted(),
+    ...(attributes.length > 0 ? [attributes] : []),
   ];
   return keyedHash(hashKey, fields).slice(0, length);
 }
@@ -46,22 +49,22 @@ export function selectionId(files: readonly { path: string; id: string; isExecut
 export interface TagInput {
   digests: ReadonlyMap<string, string>;
   repositoryUid: string;
-  /** Set for a build without cache, whose result must be separate. */
-  buildId: string | undefined;
+  /** Set for builds whose result must be separate: those without cache, and those of forks. */
+  apartAs: string | undefined;
 }
 
 /**
  * Returns the tag of the result in the registry. `bases`: digests of the base images at the build's start; a name whose
- * digest is unknown represents itself. A build without cache passes its ID, so that it replaces no image that is used
+ * digest is unknown represents itself. A build that names what it is apart as replaces no image that is used
  * elsewhere. `repositoryUid` separates Repositories of the same name: images outlive their Repository, and can contain
  * traces of its build secrets.
  */
 export function imageTag(
   { address, bases }: { address: string; bases: readonly string[] },
-  { digests, repositoryUid, buildId }: TagInput,
+  { digests, repositoryUid, apartAs }: TagInput,
 ): string {
   const tag = hash([repositoryUid, address, bases.map((base) => [base, digests.get(base) ?? null])]);
-  return buildId === undefined ? tag : `${tag}-${hash([buildId]).slice(0, 12)}`;
+  return apartAs === undefined ? tag : `${tag}-${hash([apartAs]).slice(0, 12)}`;
 }
 
 function hash(value: unknown): string {

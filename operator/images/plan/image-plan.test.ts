@@ -48,6 +48,19 @@ test('refuses a Dockerfile above 128 KiB for each service that uses it', async (
   );
 });
 
+test('plans another image when a .gitattributes above the context or the Dockerfile changes', async () => {
+  const withFile = (path: string, id: string) => [...listing, `100644 blob ${id}\t${path}`];
+  const build = { context: 'web', watch: ['web/index.html'] };
+  const addresses = await Promise.all([
+    addressOf(build),
+    ...['.gitattributes', 'web/.gitattributes'].flatMap((path) =>
+      ['f01', 'f02'].map((id) => addressOf(build, withFile(path, id))),
+    ),
+  ]);
+  expect(new Set(addresses).size).toBe(5);
+  expect(await addressOf(build, withFile('api/.gitattributes', 'f01'))).toBe(addresses[0]);
+});
+
 test('plans an image for each service with a build, at its paths in the workspace', async () => {
   const secrets = [{ id: 'npm', bundle: 'files-1', key: 'token' }];
   const given = service({ context: 'web', dockerfile: '../Dockerfile', args: { V: '2' }, secrets }, 'linux/arm64');

@@ -103,6 +103,7 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
       dockerfile,
       dockerfileId: dockerfileEntry.id,
       ignoreFileId: entryAt(commit.byPath, `${dockerfile}.dockerignore`)?.id,
+      attributes: attributesAbove([context, posix.dirname(dockerfile)], commit),
       target,
       platform,
       args,
@@ -115,6 +116,18 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
     if (!(error instanceof FileUnreadableError)) throw error;
     return `build.dockerfile: ${dockerfile} ${error.message}`;
   }
+}
+
+/** Returns `PATH ID` of the .gitattributes in these folders and those above them. */
+function attributesAbove(folders: readonly string[], { byPath }: Commit): string[] {
+  const above = new Set<string>();
+  for (const folder of folders) {
+    for (let one = posix.normalize(folder); !above.has(one); one = posix.dirname(one)) above.add(one);
+  }
+  return [...above].sort().flatMap((folder) => {
+    const entry = entryAt(byPath, posix.join(folder, '.gitattributes'));
+    return entry ? [`${entry.path} ${entry.id}`] : [];
+  });
 }
 
 /** Returns the base images, and the arguments of the build with those of Coppice's that its Dockerfile declares. */

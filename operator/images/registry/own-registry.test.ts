@@ -9,6 +9,8 @@ it.each([
   ['kind-registry.:5000', 'kind-registry:5000'],
   ['kind-registry:05000', 'kind-registry:5000'],
   ['registry.example.com:0443', 'registry.example.com'],
+  ['Index.docker.io', 'docker.io'],
+  ['registry-1.docker.io:443', 'docker.io'],
 ])('reads %s as the host %s', (host, expected) => {
   expect(canonicalHost(host)).toBe(expected);
 });
@@ -26,6 +28,8 @@ it.each([
   ['ghcr.io/acme/coppice', 'ghcr.io/acme/coppice-base:1', false],
   ['ghcr.io/acme/coppice', 'ghcr.io/astral-sh/uv:1', false],
   ['docker.io/acme', 'acme/shop:1', true],
+  ['docker.io/acme', 'registry-1.docker.io/acme/shop:1', true],
+  ['index.docker.io/acme', 'acme/shop:1', true],
 ])('with the registry %s, treats %s as one of its images: %s', (address, image, expected) => {
   expect(isInRegistry(address, image)).toBe(expected);
 });

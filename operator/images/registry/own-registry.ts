@@ -1,12 +1,20 @@
 import { parseReference } from './reference.ts';
 
+/** Other hosts at which Docker Hub serves the same images. */
+const hubAliases = ['index.docker.io', 'registry-1.docker.io'];
+
 /**
  * Returns a registry's host in its canonical form: lower case, without a trailing dot, a default port and leading zeros
- * of a port.
+ * of a port; one name for Docker Hub.
  */
 export function canonicalHost(host: string): string {
   const [, name = '', port = ''] = /^(.*?)\.?(?::0*(\d+))?$/.exec(host.toLowerCase()) ?? [];
-  return `${name}${['', '443', '80'].includes(port) ? '' : `:${port}`}`;
+  return `${hubAliases.includes(name) ? 'docker.io' : name}${['', '443', '80'].includes(port) ? '' : `:${port}`}`;
+}
+
+/** Returns the names of a canonical host. */
+export function namesOfHost(name: string): string[] {
+  return name === 'docker.io' ? [name, ...hubAliases] : [name];
 }
 
 /** Splits a registry's address, `host[:port][/path]`, like an image name; the path is empty if there is none. */
