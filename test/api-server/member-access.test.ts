@@ -338,6 +338,8 @@ describe('the API in the namespace of an environment', () => {
 
   test.each<[string, () => Promise<unknown>]>([
     ['pods of builds', () => connect(labelled, 'build-1-abcde', 'exec')],
+    ['pods of builds that are repeated', () => connect(labelled, 'build-3-retry-1-x7k2p', 'exec')],
+    ['pods that measure volumes', () => connect(labelled, 'measure-12-0123456789-x7k2p', 'exec')],
     ['ports of pods of builds', () => connect(labelled, 'build-12-abcde', 'portforward')],
     ['pods where Coppice has not labelled the namespace', () => connect(environment, 'web-1', 'exec')],
   ])('does not connect to %s, although its role permits it', async (_what, act) => {
