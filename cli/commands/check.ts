@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { CheckResult } from '../api/types.ts';
 import { CliError } from '../errors.ts';
@@ -26,8 +26,12 @@ export const check: Run = async (session, [given]) => {
   const name = required(given, 'FILE');
   const file = resolve(io.folder, name);
   const id = await repositoryId(session);
+  const checkout = await checkoutOf(dirname(file));
+  // A link in a stranger's branch could name any file of whoever checks it.
+  if (checkout && !isInside(checkout.root, file))
+    throw new CliError(`${name} is a symbolic link that leads out of the checkout. Check a file of the checkout`);
   const text = readText(io, name);
-  const { files, leftOut } = await filesBeside(file, text);
+  const { files, leftOut } = checkout ? filesBeside(file, text, checkout) : { files: {}, leftOut: 0 };
   if (leftOut > 0)
     note(io, `the check leaves out ${counted(leftOut, 'file')} of the checkout, because it is too large`);
   const body = { serviceFile: Buffer.from(text).toString('base64'), files };
@@ -50,24 +54,49 @@ export const check: Run = async (session, [given]) => {
   note(io, `${counted(result.services.length, 'service')}, ${counted(result.warnings.length, 'warning')}`);
 };
 
-/** Returns the tracked files of the checkout: those that the service file names first, then the small ones. */
-async function filesBeside(file: string, text: string): Promise<{ files: Record<string, string>; leftOut: number }> {
-  const folder = join(file, '..');
-  let root: string;
-  let tracked: string[];
+interface Checkout {
+  root: string;
+  /** Paths of the tracked files below the root. */
+  tracked: string[];
+}
+
+/** Returns the Git checkout that contains the folder; undefined without git or a checkout. */
+async function checkoutOf(folder: string): Promise<Checkout | undefined> {
   try {
     const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: folder })).stdout;
-    root = (await git('rev-parse', '--show-toplevel')).trim();
-    tracked = (await git('ls-files', '-z', '--full-name', root)).split('\0').filter((path) => path !== '');
+    const root = (await git('rev-parse', '--show-toplevel')).trim();
+    const tracked = (await git('ls-files', '-z', '--full-name', root)).split('\0').filter((path) => path !== '');
+    return { root, tracked };
   } catch {
-    // Without git or a checkout, only the service file is checked.
-    return { files: {}, leftOut: 0 };
+    return undefined;
   }
-  const own = relative(root, file);
+}
+
+/** Returns whether a file that exists, or the one that it links to, is in the folder. */
+function isInside(folder: string, file: string): boolean {
+  const path = relative(realpathSync(folder), realpathOf(file) ?? file);
+  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
+}
+
+function realpathOf(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the tracked files of the checkout: those that the service file names first, then the small ones. */
+function filesBeside(
+  file: string,
+  text: string,
+  { root, tracked }: Checkout,
+): { files: Record<string, string>; leftOut: number } {
+  const own = relative(realpathSync(root), realpathSync(file));
   const sized = tracked
     .filter((path) => path !== own)
     .flatMap((path) => {
-      const size = sizeOf(join(root, path));
+      const size = sizeOf(root, path);
       return size === undefined ? [] : [{ path, size, isNamed: isNamed(path, text) }];
     })
     .sort((a, b) => Number(b.isNamed) - Number(a.isNamed) || a.size - b.size);
@@ -88,8 +117,9 @@ function isNamed(path: string, text: string): boolean {
   return name.startsWith('Dockerfile') || text.includes(name);
 }
 
-/** Returns undefined if it is not a file or no longer exists. */
-function sizeOf(path: string): number | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true ? stats.size : undefined;
+/** Returns undefined if it is not a file, no longer exists, or is reached through a link. */
+function sizeOf(root: string, path: string): number | undefined {
+  const file = join(root, path);
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  return stats?.isFile() === true && realpathSync(file) === join(realpathSync(root), path) ? stats.size : undefined;
 }

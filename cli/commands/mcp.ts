@@ -43,17 +43,15 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
         text: z.string().max(100).optional().describe('part of a ref, name or commit'),
       },
     },
-    async ({ repository, text }) => {
+    marked(async ({ repository, text }) => {
       if (repository === undefined) {
         const { environments } = await client.get<Overview>('/api/overview', { limit: maxEnvironments });
-        return untrusted(
-          environments.filter(({ gitRef, id }) => text === undefined || `${id} ${gitRef.name}`.includes(text)),
-        );
+        return environments.filter(({ gitRef, id }) => text === undefined || `${id} ${gitRef.name}`.includes(text));
       }
       const path = `${repositoryPath(repository)}/environments`;
       const read = () => client.get<EnvironmentPage>(path, { limit: maxEnvironments, text });
-      return untrusted((await suggesting(session, 'repository', repository, read)).items);
-    },
+      return (await suggesting(session, 'repository', repository, read)).items;
+    }),
   );
   server.registerTool(
     'explain_environment',
@@ -63,16 +61,16 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
         'Returns an environment with what is wrong: problem, conditions, services, warnings, end of the build log.',
       inputSchema: { environment },
     },
-    async ({ environment: id }) => {
+    marked(async ({ environment: id }) => {
       const view = await readEnvironment(session, id);
       const events = await client.get<EventView[]>(`${environmentPath(id)}/events`, { limit: 50 });
       const isFailed = view.build?.result === 'failed';
-      return untrusted({
+      return {
         environment: view,
         warnings: events.filter(({ type }) => type === 'Warning'),
         ...(isFailed && { endOfBuildLog: await endOfLog(client, id, view.build?.number, 60) }),
-      });
-    },
+      };
+    }),
   );
   server.registerTool(
     'read_logs',
@@ -86,12 +84,12 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
         lines: z.int().min(1).max(maxLines).default(100),
       },
     },
-    async ({ environment: id, service, build, lines }) => {
-      if (service === undefined) return untrusted((await endOfLog(client, id, build, lines)).map(visible).join('\n'));
+    marked(async ({ environment: id, service, build, lines }) => {
+      if (service === undefined) return (await endOfLog(client, id, build, lines)).map(visible).join('\n');
       const path = `${environmentPath(id)}/services/${encodeURIComponent(service)}/logs`;
       const response = await client.open('GET', path, { query: { tail: lines } });
-      return untrusted(visible(await textOf(response)));
-    },
+      return visible(await textOf(response));
+    }),
   );
   server.registerTool(
     'wait_for_environment',
@@ -100,10 +98,10 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       description: 'Waits until an environment has a state, for 10 minutes at most.',
       inputSchema: { environment, state: z.enum(WAITED_FOR), seconds: z.int().min(1).max(600).default(120) },
     },
-    async ({ environment: id, state, seconds }) => {
+    marked(async ({ environment: id, state, seconds }) => {
       const waiting = new Session(session.io, new Given({ timeout: String(seconds) }), { client });
-      return untrusted((await waitForState(waiting, id, state)) ?? { id, status: 'deleted' });
-    },
+      return (await waitForState(waiting, id, state)) ?? { id, status: 'deleted' };
+    }),
   );
   if (!allowsWrites) return server;
   server.registerTool(
@@ -112,21 +110,32 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       description: 'Creates and builds the environment of a branch, or builds the existing one.',
       inputSchema: { repository: z.string(), branch: z.string() },
     },
-    async ({ repository, branch }) => {
+    marked(async ({ repository, branch }) => {
       const body = { gitRef: { name: branch, type: 'branch' }, ifExists: 'reuse' };
       const send = () => client.send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
-      return untrusted(await suggesting(session, 'repository', repository, send));
-    },
+      return await suggesting(session, 'repository', repository, send);
+    }),
   );
   server.registerTool(
     'build_environment',
     { description: 'Builds the newest commit of an environment.', inputSchema: { environment } },
-    async ({ environment: id }) => {
+    marked(async ({ environment: id }) => {
       const send = () => client.send<EnvironmentView>('POST', `${environmentPath(id)}/build`);
-      return untrusted(await suggesting(session, 'environment', id, send));
-    },
+      return await suggesting(session, 'environment', id, send);
+    }),
   );
   return server;
+}
+
+/** Returns a tool's handler whose results and errors are marked: errors can quote builds and service files, too. */
+function marked<Input>(handler: (input: Input) => Promise<unknown>): (input: Input) => Promise<CallToolResult> {
+  return async (input) => {
+    try {
+      return untrusted(await handler(input));
+    } catch (error) {
+      return { ...untrusted(visible(error instanceof Error ? error.message : String(error))), isError: true };
+    }
+  };
 }
 
 /**
