@@ -5,10 +5,10 @@ export const HISTORY_KEY = 'history.json';
 
 /** Number of tested builds in the history. */
 export const MAX_TESTED_BUILDS = 20;
-/** As in service files. */
+/** The same limit as in service files. */
 export const MAX_TESTS = 10;
 export const MAX_NUMBERS = 16;
-/** In characters; one of UTF-8 has at most 4 bytes. */
+/** In characters, which have at most 4 bytes in UTF-8. */
 export const MAX_LABEL = 40;
 /** Size of the history as JSON. One build of the largest permitted size fits; the oldest builds are dropped first. */
 export const MAX_HISTORY_BYTES = 32 * 1024;

@@ -8,7 +8,7 @@ import { stopOnSignal } from '../process/stop-on-signal.ts';
 import { readConfig } from './config.ts';
 import { ControlServer } from './control-server.ts';
 import { Environments } from './environments.ts';
-import { HeldRequests } from './held-requests.ts';
+import { RequestSlots } from './request-slots.ts';
 import { wakerMetrics } from './metrics.ts';
 import { Proofs } from './proof.ts';
 import { WakerServer } from './server.ts';
@@ -23,7 +23,7 @@ const now = Date.now;
 const environments = new Environments({ lingerMs: 60_000, now });
 const slots = (max: number, maxPerEnvironment: number) => {
   const maxPerGroup = Math.ceil(max / 4);
-  return new HeldRequests({ max, maxPerEnvironment, maxPerGroup });
+  return new RequestSlots({ max, maxPerEnvironment, maxPerGroup });
 };
 /**
  * The default of 2000 has room in the chart's memory limit, even with headers of the maximum size and unread bodies:

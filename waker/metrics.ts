@@ -1,13 +1,13 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Environments } from './environments.ts';
-import type { HeldRequests } from './held-requests.ts';
+import type { RequestSlots } from './request-slots.ts';
 import type { Outcome } from './visit.ts';
 
 /** Registers the waker's metrics. Returns the function that counts a request. */
 export function wakerMetrics(
   registry: Registry,
   environments: Pick<Environments, 'size'>,
-  held: Pick<HeldRequests, 'total'>,
+  held: Pick<RequestSlots, 'total'>,
 ): (outcome: Outcome) => void {
   const registers = [registry];
   new Gauge({

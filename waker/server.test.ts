@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { KnownEnvironment, OperatorMessage } from '../waker-protocol/messages.ts';
 import { Environments } from './environments.ts';
-import { HeldRequests } from './held-requests.ts';
+import { RequestSlots } from './request-slots.ts';
 import { OWN_PATHS, PROOF_HEADER } from './page.ts';
 import { Proofs } from './proof.ts';
 import { WakerServer } from './server.ts';
@@ -21,7 +21,7 @@ interface Answer {
 }
 
 let report: (message: OperatorMessage) => void;
-let held: HeldRequests;
+let held: RequestSlots;
 let server: WakerServer;
 let port: number;
 let visited: string[];
@@ -37,7 +37,7 @@ async function startServer({ max = 10, holdMs = 5000, proofs = new Proofs('k', D
   open = 0;
   outcomes = [];
   logged = [];
-  const slots = (limit: number) => new HeldRequests({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit });
+  const slots = (limit: number) => new RequestSlots({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit });
   held = slots(max);
   const visits = {
     report: (of: string) => void visited.push(of),

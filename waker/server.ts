@@ -5,7 +5,7 @@ import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 import { answerRobot, refuse, refuseAsleep, refuseMany, refuseUpgrade, RETRY_SECONDS } from './answers.ts';
 import { backendsOf, canWakeByVisit, routeOf } from './environments.ts';
 import { forward, hasBody, isRepeatable, MalformedAnswerError, NoAnswerError, tunnel } from './forward.ts';
-import type { HeldRequests } from './held-requests.ts';
+import type { RequestSlots } from './request-slots.ts';
 import { OWN_PATHS } from './page.ts';
 import { treatmentOf } from './visitor.ts';
 import { abortedWith, type Exchange, type Outcome, type Visit } from './visit.ts';
@@ -15,7 +15,7 @@ import { Waits, type WaitsOptions } from './waits.ts';
 
 export interface WakerServerOptions extends WaitsOptions, Omit<WaitingPagesOptions, 'waits'> {
   /** All requests that are not answered yet, and upgraded connections. */
-  open: HeldRequests;
+  open: RequestSlots;
   /** Maximum number of connections of all kinds; the memory limit must have room for them. */
   maxConnections: number;
   /** How long a request waits for services, and a page's stream lasts, in milliseconds. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse, refuseAsleep, refuseMany, RETRY_SECONDS, UNCACHED } from './answers.ts';
 import { canWakeByVisit, type Environments } from './environments.ts';
-import type { HeldRequests } from './held-requests.ts';
+import type { RequestSlots } from './request-slots.ts';
 import { PROOF_HEADER, waitingPage } from './page.ts';
 import { progressOf } from './progress.ts';
 import type { Proofs } from './proof.ts';
@@ -13,10 +13,10 @@ import type { Waits } from './waits.ts';
 export interface WaitingPagesOptions {
   environments: Environments;
   /** Streams of events of waiting pages; they wake nothing. */
-  streams: HeldRequests;
+  streams: RequestSlots;
   visits: Pick<Visits, 'report'>;
   proofs: Proofs;
-  waits: Pick<Waits, 'changed'>;
+  waits: Pick<Waits, 'nextChange'>;
   /** How long a stream lasts, in milliseconds. */
   holdMs: number;
 }
@@ -93,7 +93,7 @@ export class WaitingPages {
         if (text !== sent) response.write(`data: ${text}\n\n`);
         sent = text;
         isReady = progress.ready;
-        if (!isReady) await waits.changed(key, progressCheckMs, closed);
+        if (!isReady) await waits.nextChange(key, progressCheckMs, closed);
       }
       response.end();
       return 'own';

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 import { connectToBackend } from './backend-connection.ts';
 import { backendsOf, type Environments } from './environments.ts';
-import type { HeldRequests } from './held-requests.ts';
+import type { RequestSlots } from './request-slots.ts';
 import type { Visit } from './visit.ts';
 
 export interface WaitsOptions {
   environments: Environments;
   /** Requests that wait for services; they wake. */
-  held: HeldRequests;
+  held: RequestSlots;
 }
 
 /** Maximum wait for an operator to report an unknown host after a start, in milliseconds. */
@@ -37,7 +37,7 @@ export class Waits {
       this.#unknownHosts++;
       const ended = AbortSignal.any([closed, AbortSignal.timeout(unknownHostMs)]);
       try {
-        while (mayCome() && !ended.aborted) await this.changed('', unknownHostMs, ended);
+        while (mayCome() && !ended.aborted) await this.nextChange('', unknownHostMs, ended);
       } finally {
         this.#unknownHosts--;
       }
@@ -67,7 +67,7 @@ export class Waits {
         changed: (ms, signal) => {
           release ??= held.take({ key });
           if (!release) throw new TooManyError();
-          return this.changed(key, ms, signal);
+          return this.nextChange(key, ms, signal);
         },
         signal: AbortSignal.any([closed, late.signal]),
       });
@@ -82,7 +82,7 @@ export class Waits {
   }
 
   /** Resolves at a change of the environment, after the time, or when the signal is aborted. */
-  changed(key: string, ms: number, signal: AbortSignal): Promise<void> {
+  nextChange(key: string, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         clearTimeout(timer);

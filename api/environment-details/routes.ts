@@ -28,7 +28,7 @@ export interface EnvironmentDetailsOptions {
 }
 
 const maxEvents = 200;
-/** A crash loop updates its Events; many more come only from many objects, and each may have a message of 1 KiB. */
+/** A crash loop updates its Events instead of adding some, so only an environment of many objects has more. */
 const maxContentEvents = 1000;
 const eventsQuery = z.object({ limit: integerField(1, maxEvents).default(50) });
 const timeoutMs = 5000;

@@ -27,7 +27,7 @@ interface Batch {
   written: Promise<ReadonlySet<number>>;
 }
 
-/** By then the operator has handled a sync that only records events. */
+/** The operator handles a sync that only records events within this time. */
 const retryAfterSeconds = 30;
 /**
  * Minimum time between the starts of two writes to one repository, in milliseconds. Every write costs the API server and

@@ -80,12 +80,12 @@ describe('mask, of secrets that somebody chose', () => {
 });
 
 test.each(['internationalization', 'abcdefgh ', 'äöü'])(
-  "examines an account's 4 MiB of variables within half a second, if they consist of %j",
+  "examines an account's 4 MiB of variables within two seconds, if they consist of %j",
   (part) => {
     const value = part.repeat((32 * 1024) / part.length);
     const variables = Array.from({ length: 128 }, () => ({ value }));
     expect(textsToMask([{ value }])).toEqual([]);
-    expect(timeOf(() => textsToMask(variables))).toBeLessThan(500);
+    expect(timeOf(() => textsToMask(variables))).toBeLessThan(2000);
   },
 );
 

@@ -6,7 +6,7 @@ import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { HttpTransport } from '../../kubernetes/http-transport.ts';
 import { resourcePath } from '../../kubernetes/resource-path.ts';
-import { Namespace, PersistentVolume, RoleBinding, Secret } from '../../kubernetes/resource-type.ts';
+import { Namespace, PersistentVolume, Pod, RoleBinding, Secret } from '../../kubernetes/resource-type.ts';
 import {
   apiVersionOf,
   type KubernetesObject,
@@ -33,13 +33,20 @@ const policyTypes = [
   clusterType(admission, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
 ];
 
-/** Renders one template of the chart with Helm, for a release in `namespace`. */
-export async function rendered(template: string, namespace: string, builders: string): Promise<KubernetesObject[]> {
+export const POLICY_TEMPLATES = ['operator', 'requests', 'api'].map((part) => `admission-policy-${part}.yaml`);
+
+/** Renders templates of the chart with Helm, for a release in `namespace`. */
+export async function rendered(
+  templates: readonly string[],
+  namespace: string,
+  builders: string,
+): Promise<KubernetesObject[]> {
   const { helm } = await findCommandLineTools(startProgress());
   const home = await mkdtemp(join(tmpdir(), 'helm-'));
   const values = ['registry.address=r.example.com', `builder.namespace=${builders}`, 'environments.shell.enabled=true'];
   const chart = join(REPOSITORY_ROOT, 'charts/coppice');
-  const options = ['--namespace', namespace, '--show-only', `templates/${template}`];
+  const shown = templates.flatMap((template) => ['--show-only', `templates/${template}`]);
+  const options = ['--namespace', namespace, ...shown];
   const text = await run(helm, ['template', 'coppice', chart, ...options, ...values.flatMap((one) => ['--set', one])], {
     env: { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home },
   });
@@ -66,8 +73,11 @@ export class DryRun {
   }
 
   patch(type: ResourceType, at: ObjectName, body: object): Promise<unknown> {
-    const contentType = 'application/merge-patch+json';
-    return this.#request({ method: 'PATCH', path: resourcePath(type, at), body, contentType });
+    return this.#patch(resourcePath(type, at), body);
+  }
+
+  patchStatus(type: ResourceType, at: ObjectName, status: object): Promise<unknown> {
+    return this.#patch(`${resourcePath(type, at)}/status`, { status });
   }
 
   delete(type: ResourceType, at: ObjectName): Promise<unknown> {
@@ -76,6 +86,10 @@ export class DryRun {
 
   close(): void {
     this.#transport.close();
+  }
+
+  #patch(path: string, body: object): Promise<unknown> {
+    return this.#request({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' });
   }
 
   #request(request: Pick<Parameters<HttpTransport['request']>[0], 'method' | 'path' | 'body' | 'contentType'>) {
@@ -139,6 +153,14 @@ export class AdmissionPolicies {
       roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
       subjects: [{ apiGroup: rbac, kind: 'User', name: `system:serviceaccount:${system}:coppice-operator` }],
     });
+    // No node runs it. A namespace gets its ServiceAccount, without which it can have no pods, after a moment.
+    const pod: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: environment, name: 'pending', labels: { [LABELS.managedBy]: MANAGED_BY } },
+      spec: { nodeSelector: { none: 'none' }, containers: [{ name: 'c', image: 'none.invalid/none:1' }] },
+    };
+    await eventually(() => this.#client.create(Pod, pod), 'a pod was created');
     await this.#make(PersistentVolume, volume, volumeOf(environment));
     await this.#make(PersistentVolume, foreignVolume, volumeOf(others));
     for (const namespace of [others, groups]) {
@@ -157,7 +179,7 @@ export class AdmissionPolicies {
         });
       }
     }
-    for (const policy of await rendered('admission-policy.yaml', system, builders)) {
+    for (const policy of await rendered(POLICY_TEMPLATES, system, builders)) {
       // A release that is installed in the cluster has policies of the same names.
       const text = JSON.stringify(policy).replaceAll(
         /"coppice-(?:operator-(\w+)|environment-(requests)|api-(connections))"/g,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import * as types from '../../kubernetes/resource-type.ts';
 import { apiVersionOf, type KubernetesObject, type ResourceType } from '../../kubernetes/resource-type.ts';
-import { AdmissionPolicies, fixture, rendered, volumeOf } from './admission-policies.ts';
+import { AdmissionPolicies, fixture, POLICY_TEMPLATES, rendered, volumeOf } from './admission-policies.ts';
 import { operatorObjects } from './operator-objects.ts';
 
 const {
@@ -72,6 +72,7 @@ function lead(targetRef: object | undefined, { port = 3002, namespace = environm
   const slice = { addressType: 'IPv4', endpoints, ports: [{ name: 'tcp-80', port }] };
   return operator.create(EndpointSlice, objectOf(EndpointSlice, namespace, slice, { labels }));
 }
+const pending = { namespace: environment, name: 'pending' };
 const privileged = { securityContext: { privileged: true } };
 const nodePath = { volumes: [{ name: 'v', hostPath: { path: '/' } }] };
 const projected = (...sources: object[]) => ({ volumes: [{ name: 'v', projected: { sources } }] });
@@ -99,6 +100,7 @@ test.each<[string, () => Promise<unknown>]>([
     'Pod Security in a namespace that an administrator labelled for a group',
     () => operator.patch(Namespace, { name: adopted }, { metadata: { labels: { [enforce]: 'restricted' } } }),
   ],
+  ['the failure of a pod', () => operator.patchStatus(Pod, pending, { phase: 'Failed' })],
   ['an environment’s end', () => operator.delete(Namespace, { name: environment })],
   ['a volume’s mark', () => changeVolume(volume, { ...moving, spec: { persistentVolumeReclaimPolicy: 'Retain' } })],
   [
@@ -181,6 +183,11 @@ describe('the operator is refused', () => {
     ['visitors of others', () => lead(waker, { namespace: others })],
     ['visitors of a builder', () => lead(waker, { namespace: builders })],
     ['an EndpointSlice of Kubernetes itself', () => lead(waker, { manager: 'endpointslice-controller.k8s.io' })],
+    ['another address for a pod', () => operator.patchStatus(Pod, pending, { podIP: '10.0.0.1' })],
+    [
+      'other addresses for a pod',
+      () => operator.patchStatus(Pod, pending, { podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }] }),
+    ],
     ['another’s host', () => publish({ rules: [{ host: 'coppice.localhost' }] })],
     ['any host', () => publish({ rules: [{ http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }] })],
     ['all other hosts', () => publish({ defaultBackend: backend })],
@@ -279,7 +286,7 @@ describe('the operator is refused', () => {
 const unguarded = ['coppice.dev', 'coordination.k8s.io leases', ' events', 'rbac.authorization.k8s.io clusterroles'];
 
 test("covers everything that the operator's roles permit it to write", async () => {
-  const roles = [await rendered('operator-rbac.yaml', 'x', 'b'), await rendered('builder-rbac.yaml', 'x', 'b')].flat();
+  const roles = await rendered(['operator-rbac.yaml', 'builder-rbac.yaml'], 'x', 'b');
   const named = (rules: { apiGroups: string[]; resources: string[] }[]) =>
     rules.flatMap(({ apiGroups, resources }) => resources.map((resource) => `${apiGroups[0] ?? ''} ${resource}`));
   const written = roles.flatMap((role) => {
@@ -287,7 +294,7 @@ test("covers everything that the operator's roles permit it to write", async () 
       .rules;
     return (rules ?? []).filter(({ verbs }) => verbs.some((verb) => !['get', 'list', 'watch'].includes(verb)));
   });
-  const checked = (await rendered('admission-policy.yaml', 'x', 'b')).flatMap((policy) => {
+  const checked = (await rendered(POLICY_TEMPLATES, 'x', 'b')).flatMap((policy) => {
     const { spec } = policy as unknown as {
       spec: { matchConstraints?: { resourceRules: { apiGroups: string[]; resources: string[] }[] } };
     };

@@ -11,7 +11,7 @@ import {
   type KubernetesObject,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import { rendered } from './admission-policies.ts';
+import { POLICY_TEMPLATES, rendered } from './admission-policies.ts';
 import {
   createNamespace,
   deleteNamespace,
@@ -123,8 +123,8 @@ beforeAll(async () => {
   ];
   await createOwnType(client, type);
   await Promise.all([own, other].map(addEnvironment));
-  const templates = ['members-rbac.yaml', 'api-rbac.yaml', 'admission-policy.yaml'];
-  const objects = (await Promise.all(templates.map((one) => rendered(one, suffix, 'builders')))).flat();
+  const templates = ['members-rbac.yaml', 'api-rbac.yaml', ...POLICY_TEMPLATES];
+  const objects = await rendered(templates, suffix, 'builders');
   for (const object of objects) {
     const of = clusterTypes.find(({ kind }) => kind === object.kind);
     if (!of || object.metadata.name.startsWith('coppice-operator')) continue;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { Environments } from '../../waker/environments.ts';
-import { HeldRequests } from '../../waker/held-requests.ts';
+import { RequestSlots } from '../../waker/request-slots.ts';
 import { Proofs } from '../../waker/proof.ts';
 import { WakerServer } from '../../waker/server.ts';
 import { sampleEnvironment } from '../../waker/testing/sample-environment.ts';
@@ -42,7 +42,7 @@ beforeEach(async () => {
   const environments = new Environments({ lingerMs: 60_000, now: Date.now });
   report = environments.receiver();
   visits = 0;
-  const slots = () => new HeldRequests({ max: 100, maxPerEnvironment: 100, maxPerGroup: 100 });
+  const slots = () => new RequestSlots({ max: 100, maxPerEnvironment: 100, maxPerGroup: 100 });
   waker = new WakerServer({
     environments,
     ...{ open: slots(), held: slots(), streams: slots(), maxConnections: 100, holdMs: 20_000 },

@@ -15,7 +15,7 @@ const kinds = {
 };
 const group = 'traefik.io';
 
-/** The kind that the chart creates one of. */
+/** The only definition of Traefik's that the chart needs. */
 export const MIDDLEWARE_DEFINITION = `customresourcedefinitions.apiextensions.k8s.io/middlewares.${group}`;
 
 /** Returns definitions of Traefik's kinds, which accept any fields: Traefik's own are 200 KB. */

@@ -101,7 +101,7 @@ export class Journey {
     await this.#reported(pull, number, commit);
 
     for (const one of [number, forkNumber]) if (one !== undefined) await host.closePull(one);
-    await addedRefs(this.harness, this.#repository, refs);
+    await addedRefs(this.harness, this.#repository, refs, 180);
     await waitFor(`${pull.weburl} to be gone`, 60, async () =>
       (await send(pull.weburl)).status === 404 ? true : undefined,
     );

@@ -11,11 +11,11 @@ import { pushBranches } from './branches.ts';
 import type { Harness } from './harness.ts';
 import type { LifecycleBoard } from './lifecycle-board.ts';
 
-/** Becomes ready immediately and runs nothing, so that a hundred environments cause little load. */
+/** A service file that is ready immediately and runs nothing, so that a hundred environments cause little load. */
 export const QUICK = {
   'compose.yaml': "services:\n  web:\n    image: busybox:1\n    scale: 0\n    command: ['sleep', '1']\n",
 };
-/** Never becomes ready: its build lasts until the rollout's deadline. */
+/** A service file that never becomes ready, so that its build lasts until the rollout's deadline. */
 export const ENDLESS = {
   'compose.yaml': [
     'services:',

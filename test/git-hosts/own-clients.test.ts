@@ -89,8 +89,8 @@ function sourceAt(url: string, timeoutMs = 10_000): Source {
   return new Source({ scratch: tmpdir(), isAddressAllowed: () => true, ports, sshPorts: [], timeoutMs });
 }
 
-/** Returns a client as the operator uses it, with git, and without memory of other responses. */
-function reach(
+/** Returns a client as the operator uses it, with git and an empty cache. */
+function clientOf(
   url: string,
   kind: KindName,
   spec: object,
@@ -130,7 +130,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     // The emulated owner is the author of the pull requests from the repository itself.
     const people = { ann: 'write', carl: 'read', [firstParts(path)]: 'write' } as const;
     await local.admin.put(path, { isPrivate: true, tokens: { [token]: [...grants], [reader]: [] }, people });
-    host = await reach(local.url, kind, spec(local.url), token);
+    host = await clientOf(local.url, kind, spec(local.url), token);
     const { origin, credentials } = host.access;
     const repository = { url: origin, ...(credentials && { credentials }) };
     await pushRepository({ ...repository, branch: 'main', files: { 'a.txt': '1' } });
@@ -159,12 +159,12 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   });
 
   test('reports a refused token, and a missing repository', async () => {
-    const wrong = await reach(local.url, kind, spec(local.url), 'wrong');
+    const wrong = await clientOf(local.url, kind, spec(local.url), 'wrong');
     await expect(wrong.check()).rejects.toMatchObject({ reason: 'AuthenticationFailed' });
     const field = { ownerhost: 'repo', groupedhost: 'project', cloudorg: 'repoName', workspacehost: 'repository' }[
       kind
     ];
-    const missing = await reach(local.url, kind, { ...spec(local.url), [field]: 'nothing' }, token);
+    const missing = await clientOf(local.url, kind, { ...spec(local.url), [field]: 'nothing' }, token);
     await expect(missing.check()).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
@@ -269,7 +269,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
   });
 
   test('creates no webhook and no status with a read-only token', async () => {
-    const other = await reach(local.url, kind, spec(local.url), reader);
+    const other = await clientOf(local.url, kind, spec(local.url), reader);
     expect(await other.ensureWebhook({ url: 'http://127.0.0.1:9/hook', secret: 's' })).toBeUndefined();
     const status = { context: 'coppice/x', state: 'pending', description: '', targetUrl: 'https://x.example' } as const;
     await expect(other.setStatus(commit, status)).rejects.toMatchObject({ name: 'SourceRefusedError' });
@@ -280,7 +280,7 @@ describe.each(cases)('$kind', ({ kind, path, fork, spec }) => {
     async (asked, _, fault, error) => {
       // Only a hang runs into the timeout: a busy machine may respond more slowly than that.
       const timeoutMs = fault.answer === 'hang' ? 500 : 10_000;
-      const asking = await reach(local.url, kind, spec(local.url), token, { timeoutMs });
+      const asking = await clientOf(local.url, kind, spec(local.url), token, { timeoutMs });
       const { match, ask } = asks[asked];
       await local.admin.setFaults(path, [{ match, ...fault }]);
       try {

@@ -100,8 +100,8 @@ export class BuilderPool {
   }
 
   /**
-   * Returns whether the builder that a build was started with at this time no longer exists, as after the loss of its
-   * node, which breaks no connection.
+   * Returns whether the builder of a build that started at this time no longer exists. Without this check, a build whose
+   * builder's node was lost would wait for its deadline, because no connection breaks.
    */
   isGone({ group, trusted, build }: BuilderRequest, startedAt: Date): boolean {
     const pod = this.#options.builders.pod((trusted ? groupBuilder(group) : ephemeralBuilder(group, build)).name);

@@ -45,12 +45,18 @@ const good: BuildStatus = {
   number: 1,
   result: 'succeeded',
   commit: 'c1',
-  revision: 'version-of-c1',
+  revision: 'revision-of-c1',
   startedAt,
   images: [],
 };
-const running = { number: 2, result: 'running', commit: 'c2', revision: 'version-of-c2', startedAt } as const;
-const contents = { state: 'created', namespaceUID: 'ns', commit: 'c1', revision: 'version-of-c1', activation } as const;
+const running = { number: 2, result: 'running', commit: 'c2', revision: 'revision-of-c2', startedAt } as const;
+const contents = {
+  state: 'created',
+  namespaceUID: 'ns',
+  commit: 'c1',
+  revision: 'revision-of-c1',
+  activation,
+} as const;
 
 function environment(status: EnvironmentStatus, metadata: object = {}): Environment {
   return {
@@ -102,7 +108,7 @@ interface World {
 }
 
 const revision = (commit: string, image?: string): Revision => ({
-  id: `version-of-${commit}`,
+  id: `revision-of-${commit}`,
   commit,
   secrets: [],
   serviceFile: {
@@ -220,7 +226,7 @@ function reconcilerIn(object: Environment, world: Partial<World> = {}) {
         id === undefined
           ? undefined
           : {
-              ...revision(id.replace('version-of-', ''), world.image),
+              ...revision(id.replace('revision-of-', ''), world.image),
               ...(world.trustedRevisions && { trusted: world.trustedRevisions.includes(id) }),
             },
       ),
@@ -526,7 +532,7 @@ describe('the build of a pull request', () => {
     message: '',
     lastTransitionTime: startedAt,
   } as const;
-  const deployed = { ...contents, commit: 'c2', revision: 'version-of-c2', build: good, deployed: good } as const;
+  const deployed = { ...contents, commit: 'c2', revision: 'revision-of-c2', build: good, deployed: good } as const;
 
   test.each<[string, EnvironmentStatus, boolean, string]>([
     ['of a fork', { fromFork: true }, false, 'False Fork'],
@@ -542,29 +548,29 @@ describe('the build of a pull request', () => {
 
   test('is replaced by one without variables when trust is withdrawn during it', async () => {
     const object = ofPullRequest({ ...contents, fromFork: true, build: running });
-    const world = { trustedRevisions: ['version-of-c2'], plan: () => Promise.resolve(revision('c3')) };
+    const world = { trustedRevisions: ['revision-of-c2'], plan: () => Promise.resolve(revision('c3')) };
     const { reconciler, calls } = reconcilerIn(object, world);
     await reconciler.reconcile('key');
     expect(calls).toContain('log ends: superseded');
-    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'revision-of-c3' } });
   });
 
   test('continues while trust does not change', async () => {
     const object = ofPullRequest({ ...contents, fromFork: true, build: running });
-    const world = { trustForks: true, trustedRevisions: ['version-of-c2'] };
+    const world = { trustForks: true, trustedRevisions: ['revision-of-c2'] };
     await reconcilerIn(object, world).reconciler.reconcile('key');
-    expect(object.status).toMatchObject({ build: { number: 2, result: 'succeeded', revision: 'version-of-c2' } });
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'succeeded', revision: 'revision-of-c2' } });
   });
 
   test('is replaced once when it runs with variables and is no longer trusted', async () => {
     const object = ofPullRequest({ ...deployed, fromFork: true });
     const world: Partial<World> = {
-      trustedRevisions: ['version-of-c1'],
+      trustedRevisions: ['revision-of-c1'],
       plan: () => Promise.resolve(revision('c3')),
       build: () => Promise.reject(new Stalled('BuildFailed', 'exit code 1')),
     };
     await reconcilerIn(object, world).reconciler.reconcile('key');
-    expect(object.status).toMatchObject({ build: { number: 2, result: 'failed', revision: 'version-of-c3' } });
+    expect(object.status).toMatchObject({ build: { number: 2, result: 'failed', revision: 'revision-of-c3' } });
     const { reconciler, calls } = reconcilerIn(object, world);
     await reconciler.reconcile('key');
     expect(calls).not.toContain('build');
@@ -574,9 +580,9 @@ describe('the build of a pull request', () => {
     const failed = { ...running, result: 'failed' } as const;
     const conditions = [trustedBefore];
     const object = ofPullRequest({ ...deployed, fromFork: true, build: failed, conditions });
-    const world = { trustedRevisions: ['version-of-c1'], plan: () => Promise.resolve(revision('c3')) };
+    const world = { trustedRevisions: ['revision-of-c1'], plan: () => Promise.resolve(revision('c3')) };
     await reconcilerIn(object, world).reconciler.reconcile('key');
-    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'version-of-c3' } });
+    expect(object.status).toMatchObject({ build: { number: 3, result: 'succeeded', revision: 'revision-of-c3' } });
   });
 
   test('keeps running without variables until the next build after forks became trusted', async () => {
@@ -625,7 +631,7 @@ test('records what the revisions store, and reads it again only when others are 
 test('what new contents store is recorded with the first status, not with one of its own', async () => {
   const { reconciler, calls } = reconcilerIn(environment({}), {});
   await reconciler.reconcile('key');
-  expect(calls[calls.indexOf('status: created') - 1]).toBe('bytesOf version-of-c2');
+  expect(calls[calls.indexOf('status: created') - 1]).toBe('bytesOf revision-of-c2');
 });
 
 describe('a build', () => {
@@ -637,7 +643,7 @@ describe('a build', () => {
     await reconciler.reconcile('key');
     expect(object.status).toMatchObject({ state: 'built', build: { result: 'failed' }, deployed: { number: 1 } });
     expect(condition(object, 'Stalled')).toBe('True BuildFailed');
-    const ended = ['bytesOf version-of-c1', 'status: built', 'cleanUp', 'retire version-of-c2'];
+    const ended = ['bytesOf revision-of-c1', 'status: built', 'cleanUp', 'retire revision-of-c2'];
     expect(calls.slice(-5)).toEqual(['prune', ...ended]);
   });
 

@@ -28,7 +28,7 @@ export class CronTimers {
         debug: (message) => logger.debug({ message }, 'node-cron'),
       },
     });
-    // A process that was suspended, or too busy, at that time.
+    // A process that was suspended or too busy at the time runs it late.
     task.on('execution:missed', onDue);
     this.#tasks.push(task);
     return () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What asks the API about each request to an environment with restricted access. */
+/** Which component asks the API whether it may pass a request to an environment with restricted access. */
 export const accessEnforcementSchema = z.discriminatedUnion('by', [
   /** Traefik as Ingress controller, with the middleware of this name. */
   z.strictObject({ by: z.literal('traefik'), middleware: z.string().min(1) }),

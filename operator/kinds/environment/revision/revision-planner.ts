@@ -32,7 +32,7 @@ export interface PlannedRevision {
 }
 
 /** The revision of a ref's newest commit; empty if the Git host does not respond. */
-export interface NewestVersion {
+export interface NewestRevision {
   planned?: PlannedRevision;
   /** When to retry because the Git host is busy. */
   retryAfterMs?: number;
@@ -68,7 +68,7 @@ export class RevisionPlanner {
   }
 
   /** Returns the revision of the ref's newest commit. A Git host that does not respond delays nothing. */
-  newest(request: PlanRequest): Promise<NewestVersion> {
+  newest(request: PlanRequest): Promise<NewestRevision> {
     return asNewest(async () => {
       const commit = await this.#source.resolve(await request.locate(), request.ref);
       request.requireApproval(commit);
@@ -221,7 +221,7 @@ function withoutOverrides({ mode, content }: ServiceFileSettings): ServiceFileSe
 }
 
 /** Returns what the Git host reports, or nothing if it is silent or refuses. */
-export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<NewestVersion> {
+export async function asNewest(ask: () => Promise<PlannedRevision>): Promise<NewestRevision> {
   try {
     return { planned: await ask() };
   } catch (error) {

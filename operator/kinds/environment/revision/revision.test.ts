@@ -67,14 +67,14 @@ test.each<[string, EnvironmentStatus | undefined, EnvironmentStatus, string[], s
   ['nothing before', undefined, { revision: 'a' }, [], ['a']],
   ['nothing new', { revision: 'a' }, { revision: 'a' }, [], ['a']],
   [
-    'a new version is built while the old one runs',
+    'a new revision is built while the old one runs',
     { revision: 'a', deployed: build('a', 'succeeded') },
     { revision: 'b', deployed: build('a', 'succeeded'), build: build('b') },
     [],
     ['b', 'a'],
   ],
   [
-    'a new version became ready',
+    'a new revision became ready',
     { revision: 'b', deployed: build('a', 'succeeded'), build: build('b') },
     { revision: 'b', deployed: build('b', 'succeeded'), build: build('b', 'succeeded') },
     ['a'],

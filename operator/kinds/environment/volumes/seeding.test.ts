@@ -23,7 +23,7 @@ const published = {
   },
 };
 
-function scopeOf(
+function scopeWith(
   gitRef: GitRef,
   status: EnvironmentStatus = {},
   trustForks = false,
@@ -89,7 +89,7 @@ async function step(scope: EnvironmentScope, from: string | undefined, world: Pa
 const main: GitRef = { name: 'main', type: 'branch' };
 
 test('copies a volume of the reusable environment, with the larger of both sizes', async () => {
-  const scope = scopeOf(main);
+  const scope = scopeWith(main);
   const { asked, error, reported, after } = await step(scope, 'base');
   expect([error, reported]).toEqual([undefined, 'True Copied']);
   expect(asked).toMatchObject([
@@ -104,7 +104,7 @@ test('copies a volume of the reusable environment, with the larger of both sizes
 });
 
 test('sets up nothing while volumes are copied, all from what the label pointed to at first', async () => {
-  const { error, reported, after } = await step(scopeOf(main), 'base', { phase: 'copying' });
+  const { error, reported, after } = await step(scopeWith(main), 'base', { phase: 'copying' });
   expect(error).toBeInstanceOf(Waiting);
   expect(reported).toBe('Unknown Copying');
   expect((await step(after, 'base', { isPublished: false })).reported).toBe('True Copied');
@@ -119,9 +119,9 @@ test.each<[string, boolean, string | undefined, string | undefined]>([
   ['to code that is not trusted', false, 'base', 'False NotTrusted'],
 ])('cancels copies when the ref moves %s, and removes them', async (_, trusted, from, expected) => {
   const ref: GitRef = trusted ? main : { name: '7', type: 'pull request' };
-  const { after: before } = await step(scopeOf(ref, {}, true), 'base', { phase: 'copying' });
+  const { after: before } = await step(scopeWith(ref, {}, true), 'base', { phase: 'copying' });
   expect(before.status.seed?.result).toBe('running');
-  const scope = scopeOf(ref, before.status, trusted);
+  const scope = scopeWith(ref, before.status, trusted);
   const { dropped, error, reported, after } = await step(scope, from, { isPublished: false });
   expect([dropped, error, reported]).toEqual([brokenOff, undefined, expected]);
   expect(after.status.seed).toBeUndefined();
@@ -133,12 +133,12 @@ test.each<[string, GitRef, string | undefined, boolean, string | undefined]>([
   ['a label that nothing has been published under', main, 'base', false, 'False NotFound'],
   ['a pull request that may come from a fork', { name: '7', type: 'pull request' }, 'base', true, 'False NotTrusted'],
 ])('starts with empty volumes: %s', async (_, gitRef, from, isPublished, expected) => {
-  const { asked, error, reported } = await step(scopeOf(gitRef), from, { isPublished });
+  const { asked, error, reported } = await step(scopeWith(gitRef), from, { isPublished });
   expect([asked, error, reported]).toEqual([[], undefined, expected]);
 });
 
 test('reports a failed copy, sets up nothing, and starts again on request', async () => {
-  const { error, dropped, reported, after } = await step(scopeOf(main), 'base', {
+  const { error, dropped, reported, after } = await step(scopeWith(main), 'base', {
     phase: new Stalled('CopyFailed', 'disk full'),
   });
   expect(error).toMatchObject({ reason: 'CopyFailed' });
@@ -149,7 +149,7 @@ test('reports a failed copy, sets up nothing, and starts again on request', asyn
 });
 
 test('does not copy what exceeds the quota of the environment', async () => {
-  const { asked, error, reported } = await step(scopeOf(main), 'base', {
+  const { asked, error, reported } = await step(scopeWith(main), 'base', {
     quota: { 'requests.storage': '1Gi' },
   });
   expect(asked).toEqual([]);
@@ -158,7 +158,7 @@ test('does not copy what exceeds the quota of the environment', async () => {
 });
 
 test('makes separate copies for each contents', async () => {
-  const first = await step(scopeOf(main), 'base');
-  const rebuilt = scopeOf(main, {}, false, 'n2');
+  const first = await step(scopeWith(main), 'base');
+  const rebuilt = scopeWith(main, {}, false, 'n2');
   expect((await step(rebuilt, 'base')).asked[0]?.id).not.toBe(first.asked[0]?.id);
 });

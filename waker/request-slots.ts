@@ -1,6 +1,6 @@
 import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 
-export interface HeldRequestsOptions {
+export interface RequestSlotLimits {
   /** How many requests wait at once. */
   max: number;
   /** How many of them for one environment. */
@@ -12,14 +12,14 @@ export interface HeldRequestsOptions {
   maxPerGroup: number;
 }
 
-/** Counts requests of one sort that are open at once: each one takes a connection and its memory. */
-export class HeldRequests {
-  readonly #options: HeldRequestsOptions;
+/** Limits how many requests of one sort are open at once: each one takes a connection and its memory. */
+export class RequestSlots {
+  readonly #options: RequestSlotLimits;
   readonly #perEnvironment = new Map<string, number>();
   readonly #perGroup = new Map<string, number>();
   #total = 0;
 
-  constructor(options: HeldRequestsOptions) {
+  constructor(options: RequestSlotLimits) {
     this.#options = options;
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { HeldRequests } from './held-requests.ts';
+import { RequestSlots } from './request-slots.ts';
 
 test('limits requests in total, of one environment, and of one group', () => {
-  const held = new HeldRequests({ max: 6, maxPerEnvironment: 2, maxPerGroup: 3 });
+  const held = new RequestSlots({ max: 6, maxPerEnvironment: 2, maxPerGroup: 3 });
   const take = (key: string) => held.take({ key });
   const first = take('group-a/one');
   expect([take('group-a/one'), take('group-a/two'), take('group-b/one')]).not.toContain(undefined);
@@ -16,7 +16,7 @@ test('limits requests in total, of one environment, and of one group', () => {
 });
 
 test('leaves slots to other groups', () => {
-  const held = new HeldRequests({ max: 4, maxPerEnvironment: 4, maxPerGroup: 1 });
+  const held = new RequestSlots({ max: 4, maxPerEnvironment: 4, maxPerGroup: 1 });
   expect(held.take({ key: 'group-a/one' })).toBeDefined();
   expect(held.take({ key: 'group-a/two' })).toBeUndefined();
   expect(held.take({ key: 'group-b/one' })).toBeDefined();
@@ -24,7 +24,7 @@ test('leaves slots to other groups', () => {
 
 test.each([1, 4, 40])('leaves slots to another group, however many take what %i groups get', (groups) => {
   const max = 1000;
-  const held = new HeldRequests({ max, maxPerEnvironment: max, maxPerGroup: max / 4 });
+  const held = new RequestSlots({ max, maxPerEnvironment: max, maxPerGroup: max / 4 });
   for (let round = 0; round < max; round++) {
     for (let group = 0; group < groups; group++) held.take({ key: `group-${group}/one` });
   }
