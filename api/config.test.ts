@@ -26,7 +26,7 @@ test('needs only the required variables', () => {
     limits: { loginsPerMinute: 10, requestsPerMinute: 1200 },
     budgets: {
       requestMemoryBytes: 64 * 1024 * 1024,
-      account: { groups: 50, repositories: 200, textBytes: 4 * 1024 * 1024 },
+      account: { groups: 50, repositories: 200, environments: 2000, textBytes: 4 * 1024 * 1024 },
       written: { perMinute: 4 * 1024 * 1024, perHour: 64 * 1024 * 1024 },
     },
     shell: { isEnabled: false, allowsForks: false, idleMs: 1_800_000 },

@@ -107,6 +107,7 @@ const environmentSchema = z
     WRITTEN_MIB_PER_HOUR: integerField(1, 1_000_000).default(64),
     GROUPS_PER_ACCOUNT: integerField(1, 1_000_000).default(50),
     REPOSITORIES_PER_ACCOUNT: integerField(1, 1_000_000).default(200),
+    ENVIRONMENTS_PER_ACCOUNT: integerField(1, 1_000_000).default(2000),
     TEXT_MIB_PER_ACCOUNT: integerField(1, 1_000_000).default(4),
     SHELL_ENABLED: z.enum(['true', 'false']).default('false'),
     SHELL_FORKS: z.enum(['true', 'false']).default('false'),
@@ -165,6 +166,7 @@ export function parseConfig(variables: Record<string, string | undefined>): Conf
       account: {
         groups: data.GROUPS_PER_ACCOUNT,
         repositories: data.REPOSITORIES_PER_ACCOUNT,
+        environments: data.ENVIRONMENTS_PER_ACCOUNT,
         textBytes: data.TEXT_MIB_PER_ACCOUNT * mebibyte,
       },
       written: { perMinute: data.WRITTEN_MIB_PER_MINUTE * mebibyte, perHour: data.WRITTEN_MIB_PER_HOUR * mebibyte },

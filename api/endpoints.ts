@@ -84,7 +84,7 @@ export function createEndpoints(
     }),
     ...groupSettingsRoutes({ directory, groups, members, variables: groupVariables, caps }),
     ...reusableRoutes({ directory, cluster }),
-    ...repositoryRoutes({ directory, repositories, environments, requireQuota, syncRequests, webAddress }),
+    ...repositoryRoutes({ directory, repositories, environments, requireQuota, caps, syncRequests, webAddress }),
     ...repositorySettingsRoutes(settings),
     ...rulesRoutes({ directory, snapshots: services.snapshots }),
     ...checkRoutes({ directory, checker, ownVariables, ...checked }),

@@ -1,6 +1,6 @@
 // Runs commands against the whole API with fakes for its dependencies, over HTTP.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -434,6 +434,49 @@ test('reports the problems of a service file under its own name', async () => {
   expect(err).toContain('1 error in bad.yaml');
   const missing = await run('check none.yaml --repo acme.shop', { folder });
   expect([missing.code, missing.err]).toEqual([2, 'coppice: none.yaml cannot be read: there is no such file\n']);
+});
+
+describe('the check of a file in a stranger’s checkout', () => {
+  const git = (at: string, ...args: string[]) => execFileSync('git', ['-C', at, ...args], { stdio: 'ignore' });
+  let fork: string;
+  let own: string;
+
+  beforeEach(() => {
+    [fork, own] = [join(folder, 'fork'), join(folder, 'own')];
+    for (const at of [fork, own]) {
+      mkdirSync(at);
+      git(at, 'init');
+    }
+    const file = 'services: { web: { image: nginx, env_file: [{ path: x.env, format: raw }] } }\n';
+    writeFileSync(join(fork, 'compose.yaml'), file);
+    writeFileSync(join(own, 'x.env'), 'TOKEN=mine\n');
+    writeFileSync(join(own, 'compose.yaml'), file);
+  });
+
+  const checked = async (name: string) => {
+    for (const at of [fork, own]) git(at, 'add', '--all');
+    return run(`check ${name} --repo acme.shop -o json`, { folder: fork });
+  };
+
+  test('sends files of the checkout', async () => {
+    writeFileSync(join(fork, 'x.env'), 'TOKEN=theirs\n');
+    expect(await checked('compose.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('theirs') });
+  });
+
+  test('sends no file that a link leads to', async () => {
+    symlinkSync(join(own, 'x.env'), join(fork, 'x.env'));
+    const { code, out } = await checked('compose.yaml');
+    expect([code, out]).toEqual([1, expect.not.stringContaining('mine')]);
+  });
+
+  test.each([
+    ['a service file that is a link', 'deploy.yaml', 'compose.yaml'],
+    ['a service file in a folder that is a link', 'deploy', ''],
+  ])('refuses %s', async (_what, link, target) => {
+    symlinkSync(join(own, target), join(fork, link));
+    const { code, out, err } = await checked(target === '' ? `${link}/compose.yaml` : link);
+    expect([code, out, err]).toEqual([1, '', expect.stringContaining('leads out of the checkout')]);
+  });
 });
 
 test('completes commands, options and ids', async () => {

@@ -39,9 +39,16 @@ const administrator =
     : new SecretFolder(config.ADMINISTRATOR_FOLDER, accountOf, logger);
 const folders = [keys, signer, ...(administrator ? [administrator] : [])];
 
+/** Passwords can be guessed as fast as this process answers: a limit would let anybody lock the administrator out. */
+const minPassword = 20;
+
 /** Returns the account; undefined for an empty password. */
 function accountOf(files: SecretFiles) {
   const account = { username: textIn(files, 'username'), password: textIn(files, 'password') };
+  if (account.password !== '' && account.password.length < minPassword) {
+    const advice = `use at least ${minPassword} random characters`;
+    logger.warn(`the administrator's password in registry.credentialsSecret can be guessed: ${advice}`);
+  }
   return account.password === '' ? undefined : account;
 }
 

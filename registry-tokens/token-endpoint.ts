@@ -67,15 +67,8 @@ export class TokenEndpoint {
         failure(400, 'UNSUPPORTED', `the service must be ${service}, with at most 32 scopes`),
       );
     }
-    const requester = this.#requesterOf(authorization);
-    if (requester && !budget.take(requester.subject, now())) {
-      const headers = { 'retry-after': '1' };
-      return this.#refused('limited', {
-        ...failure(429, 'TOOMANYREQUESTS', 'too many tokens were requested. Try again in a second'),
-        headers,
-      });
-    }
-    if (!requester?.holder) {
+    const holder = this.#holderOf(authorization);
+    if (!holder) {
       const headers = { 'www-authenticate': 'Basic realm="coppice"' };
       return this.#refused('unauthorized', {
         ...failure(
@@ -86,30 +79,34 @@ export class TokenEndpoint {
         headers,
       });
     }
-    const { subject, holder } = requester;
+    const subject = holder === 'administrator' ? holder : holder.claims.uid;
+    if (!budget.take(subject, now())) {
+      const headers = { 'retry-after': '1' };
+      return this.#refused('limited', {
+        ...failure(429, 'TOOMANYREQUESTS', 'too many tokens were requested. Try again in a second'),
+        headers,
+      });
+    }
     const access = grantedAccess(holder, scopes, sharedPrefixes);
     this.#report(subject, scopes, access);
     const { token, expiresIn, issuedAt } = await signer().sign(subject, access, now());
     return { status: 200, body: { token, expires_in: expiresIn, issued_at: issuedAt.toISOString() } };
   }
 
-  /**
-   * Returns whose budget the request takes from, and the holder if the password is right. Attempts with the
-   * administrator's name take from the administrator's budget, so that the password cannot be guessed faster.
-   */
-  #requesterOf(authorization: string | undefined): { subject: string; holder: Holder | undefined } | undefined {
-    const { keys, now } = this.#options;
+  #holderOf(authorization: string | undefined): Holder | undefined {
     const [, encoded = ''] = /^Basic ([A-Za-z0-9+/]{1,2048}={0,2})$/i.exec(authorization ?? '') ?? [];
     const plain = Buffer.from(encoded, 'base64').toString('utf8');
     const colon = plain.indexOf(':');
     if (colon < 0) return undefined;
     const [username, password] = [plain.slice(0, colon), plain.slice(colon + 1)];
-    const claims = readCredential(password, keys(), now());
-    if (claims) return { subject: claims.uid, holder: { claims } };
+    const claims = readCredential(password, this.#options.keys(), this.#options.now());
+    if (claims) return { claims };
     const administrator = this.#options.administrator();
-    if (!administrator || !isSameText(username, administrator.username)) return undefined;
-    const isAdministrator = isSameText(password, administrator.password);
-    return { subject: 'administrator', holder: isAdministrator ? 'administrator' : undefined };
+    const isAdministrator =
+      administrator !== undefined &&
+      isSameText(username, administrator.username) &&
+      isSameText(password, administrator.password);
+    return isAdministrator ? 'administrator' : undefined;
   }
 
   #refused(outcome: Outcome, answer: TokenAnswer): TokenAnswer {

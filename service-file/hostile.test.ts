@@ -149,7 +149,7 @@ test.each<[string, string, Record<string, string>, string]>([
     'a long text that many services extend',
     `services:\n${services(99, () => '{ extends: b }')}\n  b: { image: a, dns_opt: [${'a'.repeat(90_000)}] }`,
     {},
-    'more than 1024 KiB of text in values, extended and included ones filled in',
+    'more than 4096 KiB of text, extended and included ones filled in',
   ],
   [
     'a value that grows with each service that extends it',

@@ -1,6 +1,7 @@
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import { expect, test } from '@jest/globals';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { Namespace } from '../../kubernetes/resource-type.ts';
 import { FakeClock } from '../../kubernetes/testing/fake-clock.ts';
 import { Conflict, Unavailable } from '../shared/errors.ts';
 import { conditionsPatch, fakeCaches, readyAfterCreate } from '../testing/test-api.ts';
@@ -67,6 +68,19 @@ test('throws Conflict for a name that is taken', async () => {
   await service.createOwn(alice);
   await expect(service.create(alice, 'alice-b', 'x')).rejects.toBeInstanceOf(Conflict);
   expect(names(cluster)).toEqual(['alice-b']);
+});
+
+test('takes no name whose namespace an administrator has prepared', async () => {
+  const { cluster, service } = setUp();
+  const namespace = (name: string, metadata: object) =>
+    cluster.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, ...metadata } });
+  await namespace('group-alice-b', { labels: { 'coppice.dev/group': 'alice-b' } });
+  await namespace('group-former', { annotations: { [ANNOTATIONS.ownerUid]: 'u1' } });
+  await expect(service.create(alice, 'alice-b', 'x')).rejects.toBeInstanceOf(Conflict);
+  await service.createOwn(alice);
+  cluster.afterCreate = readyAfterCreate(cluster);
+  await service.create(alice, 'former', 'former');
+  expect(names(cluster)).toEqual(['alice-b-aaaaa', 'former']);
 });
 
 test('names own groups after the address, with a suffix if that is taken', async () => {

@@ -1,10 +1,11 @@
 import { GROUP_VERSION } from '../../crds/api-group.ts';
 import { findCondition } from '../../crds/conditions.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
+import { groupNamespace } from '../../crds/ids.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import { slug } from '../../crds/names.ts';
 import { isAlreadyExists } from '../../kubernetes/api-error.ts';
-import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
+import { type KubernetesObject, Namespace } from '../../kubernetes/resource-type.ts';
 import type { RandomBytes } from '../shared/tokens.ts';
 import type { Caches, ClusterWriter } from '../cluster/caches.ts';
 import { isBeingDeleted } from '../cluster/deletion.ts';
@@ -26,6 +27,20 @@ export interface GroupServiceOptions {
   randomBytes: RandomBytes;
 }
 
+class NameTaken extends Conflict {
+  constructor(options?: ErrorOptions) {
+    super('a group of this name already exists. Choose another name', options);
+  }
+}
+
+/** Returns whether the operator would give the namespace to a group that did not create it. */
+function isOffered(namespace: Namespace | undefined): boolean {
+  const { annotations, deletionTimestamp } = namespace?.metadata ?? {};
+  return (
+    namespace !== undefined && deletionTimestamp === undefined && annotations?.[ANNOTATIONS.ownerUid] === undefined
+  );
+}
+
 /** Returns the resource name for a group's name; empty if the name has no letter or digit. */
 export function groupResourceName(name: string): string {
   return slug(name).slice(0, maxName).replace(/-+$/, '');
@@ -45,11 +60,7 @@ export class GroupService {
    */
   async create(owner: User, name: string, displayName: string): Promise<Group> {
     const { cluster, cache } = this.#options;
-    const written = await this.#write(owner, name, displayName).catch((error: unknown) => {
-      if (isAlreadyExists(error))
-        throw new Conflict('a group of this name already exists. Choose another name', { cause: error });
-      throw error;
-    });
+    const written = await this.#write(owner, name, displayName);
     const { object, stalled } = await awaitReadiness(cache, written, readyTimeoutMs);
     if (stalled === undefined) return object;
     await cluster.delete(GROUP, { name }, { uid: object.metadata.uid });
@@ -66,7 +77,7 @@ export class GroupService {
       try {
         return await this.#write(owner, candidate, candidate);
       } catch (error) {
-        if (!isAlreadyExists(error) || tries === nameTries) throw error;
+        if (!(error instanceof NameTaken) || tries === nameTries) throw error;
       }
     }
   }
@@ -90,8 +101,11 @@ export class GroupService {
     if (!isReady) throw new Unavailable('the group is being set up. Try again in a few seconds');
   }
 
+  /** Creates the Group. @throws NameTaken */
   async #write(owner: User, name: string, displayName: string): Promise<Group> {
     const { cluster, cache } = this.#options;
+    // An administrator can have prepared the namespace, with credentials in it, for somebody else.
+    if (isOffered(await cluster.find(Namespace, { name: groupNamespace(name) }))) throw new NameTaken();
     const group: Group = {
       apiVersion: GROUP_VERSION,
       kind: GROUP.kind,
@@ -102,7 +116,9 @@ export class GroupService {
       },
       spec: { members: [owner.email], owners: [owner.email], ...(displayName !== name && { displayName }) },
     };
-    const written = await cluster.create(GROUP, group);
+    const written = await cluster.create(GROUP, group).catch((error: unknown) => {
+      throw isAlreadyExists(error) ? new NameTaken({ cause: error }) : error;
+    });
     cache.observe(written);
     return written;
   }

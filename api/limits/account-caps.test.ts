@@ -6,7 +6,7 @@ import { ANNOTATIONS } from '../../crds/labels.ts';
 import { TestApi } from '../testing/test-api.ts';
 import { TEST_BUDGETS } from '../testing/test-options.ts';
 
-const account = { groups: 3, repositories: 4, textBytes: 100_000 };
+const account = { groups: 3, repositories: 4, environments: 5, textBytes: 100_000 };
 const origin = 'https://git.example/a.git';
 let api: TestApi;
 let token: string;
@@ -51,6 +51,20 @@ describe('groups', () => {
     for (const name of ['g', 'h', 'i']) await addGroup(name);
     expect(api.cluster.all(GROUP)).toHaveLength(account.groups);
   });
+});
+
+test('environments are limited over all groups that the account created, also those without contents', async () => {
+  addMade('one', ['alice@example.com']);
+  addMade('two', ['alice@example.com', 'bob@example.com']);
+  for (const group of ['one', 'two']) api.addRepository(group, 'shop');
+  const spawn = (group: string, name: string) =>
+    send('post', `/repository/${group}.shop/spawn`, { gitRef: { name, type: 'branch' } });
+  for (const name of ['a', 'b', 'c']) api.addEnvironment('one', `shop-${name}`, 'shop', { state: 'empty' });
+  for (const name of ['a', 'b']) await spawn('two', name).expect(201);
+  ({ token } = await api.login('bob@example.com'));
+  const answer = await spawn('two', 'c').expect(409);
+  expect(answer.text).toContain('created this one have 5 environments in all, and 5 is the limit. Delete some');
+  expect(await api.registry.metrics()).toContain('coppice_api_limited_requests_total{limit="environments"} 1');
 });
 
 describe('repositories', () => {

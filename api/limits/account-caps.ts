@@ -14,6 +14,7 @@ import type { LimitMetrics } from './limit-metrics.ts';
 export interface AccountLimits {
   groups: number;
   repositories: number;
+  environments: number;
   /** Bytes of variables, of service files in settings, and of overrides of environments. */
   textBytes: number;
 }
@@ -24,7 +25,7 @@ export interface AccountCapsOptions {
   metrics: LimitMetrics;
 }
 
-type Counted = 'groups' | 'repositories';
+type Counted = 'groups' | 'repositories' | 'environments';
 
 const kibibyte = 1024;
 /** What an overriding variable takes in its Environment, of which there can be ten thousand. */
@@ -63,6 +64,19 @@ export class AccountCaps {
     const groups = directory.madeBy({ accountId });
     const there = groups.reduce((sum, one) => sum + directory.repositories(one).length, 0);
     return this.#create('repositories', accountId, there, create);
+  }
+
+  /**
+   * Creates an environment in the group.
+   * @throws Conflict when the group's creator has reached their limit of environments
+   */
+  environment<R>(group: Group, create: () => Promise<R>): Promise<R> {
+    const accountId = creatorOf(group);
+    if (accountId === undefined) return create();
+    const { directory } = this.#options;
+    const groups = directory.madeBy({ accountId });
+    const there = groups.reduce((sum, one) => sum + directory.environmentsIn(one).length, 0);
+    return this.#create('environments', accountId, there, create);
   }
 
   /**

@@ -11,6 +11,7 @@ export type LimitName =
   | 'sessions'
   | 'groups'
   | 'repositories'
+  | 'environments'
   | 'texts';
 
 /** Counts the requests that a limit refused. */

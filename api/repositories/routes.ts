@@ -7,6 +7,7 @@ import { asDeleted, isBeingDeleted } from '../cluster/deletion.ts';
 import { requireRoom } from '../cluster/object-limits.ts';
 import { APPLIED_BY_OTHERS, BELONGS_TO_OTHERS } from '../cluster/ownership.ts';
 import type { EnvironmentService } from '../environments/environment-service.ts';
+import type { AccountCaps } from '../limits/account-caps.ts';
 import type { RequireQuota } from '../environments/group-quota.ts';
 import { acceptedRequest } from '../environments/build-view.ts';
 import { spawnSchema } from '../environments/environment-parameters.ts';
@@ -24,12 +25,13 @@ export interface RepositoryRoutesOptions {
   repositories: RepositoryService;
   environments: EnvironmentService;
   requireQuota: RequireQuota;
+  caps: Pick<AccountCaps, 'environment'>;
   syncRequests: Pick<SyncRequests, 'ask'>;
   webAddress: WebAddress;
 }
 
 export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
-  const { directory, repositories, environments, requireQuota, syncRequests, webAddress } = options;
+  const { directory, repositories, environments, requireQuota, caps, syncRequests, webAddress } = options;
   const path = '/api/repository/{repoID}';
   const find = (caller: Caller, { repoID }: { repoID: string }) => directory.repository(caller, repoID);
   const view = (group: Group, repository: Repository) =>
@@ -85,7 +87,9 @@ export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
       body: spawnSchema,
       status: 201,
       answer: spawnedViewSchema,
-      also: { 409: 'The repository is being deleted, or it or its group has reached its limit of environments.' },
+      also: {
+        409: 'The repository is being deleted, or it, its group or the account that created that has reached its limit of environments.',
+      },
       run: async ({ target: { group, repository }, body }) => {
         if (isBeingDeleted(repository)) throw new Conflict('the repository is being deleted');
         const answer = (environment: Environment, isReused: boolean) => {
@@ -101,7 +105,7 @@ export function repositoryRoutes(options: RepositoryRoutesOptions): Endpoint[] {
         if (there) return reuse(there);
         requireRoom('the repository', 'environments', all.length);
         requireQuota(group);
-        const made = await environments.spawn(repository, body, all);
+        const made = await caps.environment(group, () => environments.spawn(repository, body, all));
         return 'existing' in made ? reuse(made.existing) : answer(made.spawned, false);
       },
     }),

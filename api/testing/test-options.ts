@@ -18,7 +18,7 @@ export const UNLIMITED = { limits: { loginsPerMinute: 1000, requestsPerMinute: 1
 /** Budgets with the chart's defaults. */
 export const TEST_BUDGETS: Budgets = {
   requestMemoryBytes: 64 * 1024 * 1024,
-  account: { groups: 50, repositories: 200, textBytes: 4 * 1024 * 1024 },
+  account: { groups: 50, repositories: 200, environments: 2000, textBytes: 4 * 1024 * 1024 },
   written: { perMinute: 4 * 1024 * 1024, perHour: 64 * 1024 * 1024 },
 };
 

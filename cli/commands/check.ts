@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import type { CheckResult } from '../api/types.ts';
@@ -26,12 +26,13 @@ export const check: Run = async (session, [given]) => {
   const name = required(given, 'FILE');
   const file = resolve(io.folder, name);
   const id = await repositoryId(session);
-  const checkout = await checkoutOf(dirname(file));
-  // A link in a stranger's branch could name any file of whoever checks it.
-  if (checkout && !isInside(checkout.root, file))
-    throw new CliError(`${name} is a symbolic link that leads out of the checkout. Check a file of the checkout`);
   const text = readText(io, name);
-  const { files, leftOut } = checkout ? filesBeside(file, text, checkout) : { files: {}, leftOut: 0 };
+  const root = checkoutOf(file);
+  // A link in a stranger's branch could name any file of whoever checks it.
+  if (root !== undefined && !isInside(root, file))
+    throw new CliError(`${name} is a symbolic link that leads out of the checkout. Check a file of the checkout`);
+  const { files, leftOut } =
+    root === undefined ? { files: {}, leftOut: 0 } : filesBeside(file, text, root, await trackedFiles(root));
   if (leftOut > 0)
     note(io, `the check leaves out ${counted(leftOut, 'file')} of the checkout, because it is too large`);
   const body = { serviceFile: Buffer.from(text).toString('base64'), files };
@@ -54,35 +55,32 @@ export const check: Run = async (session, [given]) => {
   note(io, `${counted(result.services.length, 'service')}, ${counted(result.warnings.length, 'warning')}`);
 };
 
-interface Checkout {
-  root: string;
-  /** Paths of the tracked files below the root. */
-  tracked: string[];
-}
-
-/** Returns the Git checkout that contains the folder; undefined without git or a checkout. */
-async function checkoutOf(folder: string): Promise<Checkout | undefined> {
-  try {
-    const git = async (...args: string[]) => (await promisify(execFile)('git', args, { cwd: folder })).stdout;
-    const root = (await git('rev-parse', '--show-toplevel')).trim();
-    const tracked = (await git('ls-files', '-z', '--full-name', root)).split('\0').filter((path) => path !== '');
-    return { root, tracked };
-  } catch {
-    return undefined;
+/**
+ * Returns the root of the Git checkout that contains the file, by its path as it is written. A folder that is reached
+ * by a link, which can be a stranger's, is one only if nothing around it is.
+ */
+function checkoutOf(file: string): string | undefined {
+  const roots: string[] = [];
+  for (let folder = dirname(file), last = ''; folder !== last; folder = dirname(folder)) {
+    if (existsSync(join(folder, '.git'))) roots.push(folder);
+    last = folder;
   }
+  return roots.find((root) => realpathSync(root) === root) ?? roots.at(-1);
 }
 
-/** Returns whether a file that exists, or the one that it links to, is in the folder. */
+/** Returns whether an existing file, or the one that it links to, is in the folder. */
 function isInside(folder: string, file: string): boolean {
-  const path = relative(realpathSync(folder), realpathOf(file) ?? file);
+  const path = relative(realpathSync(folder), realpathSync(file));
   return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }
 
-function realpathOf(file: string): string | undefined {
+/** Returns the paths of the tracked files below the root; none without git, or if git refuses the checkout. */
+async function trackedFiles(root: string): Promise<string[]> {
   try {
-    return realpathSync(file);
+    const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], { cwd: root });
+    return stdout.split('\0').filter((path) => path !== '');
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -90,9 +88,11 @@ function realpathOf(file: string): string | undefined {
 function filesBeside(
   file: string,
   text: string,
-  { root, tracked }: Checkout,
+  linkedRoot: string,
+  tracked: readonly string[],
 ): { files: Record<string, string>; leftOut: number } {
-  const own = relative(realpathSync(root), realpathSync(file));
+  const root = realpathSync(linkedRoot);
+  const own = relative(root, realpathSync(file));
   const sized = tracked
     .filter((path) => path !== own)
     .flatMap((path) => {
@@ -117,9 +117,9 @@ function isNamed(path: string, text: string): boolean {
   return name.startsWith('Dockerfile') || text.includes(name);
 }
 
-/** Returns undefined if it is not a file, no longer exists, or is reached through a link. */
+/** Returns undefined if it is not a file, no longer exists, or is reached through a link. `root` contains none. */
 function sizeOf(root: string, path: string): number | undefined {
   const file = join(root, path);
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && realpathSync(file) === join(realpathSync(root), path) ? stats.size : undefined;
+  return stats?.isFile() === true && realpathSync(file) === file ? stats.size : undefined;
 }

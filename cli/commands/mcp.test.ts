@@ -72,6 +72,20 @@ test('marks what strangers wrote as data, without control characters', async () 
   expect(text).not.toContain('\u001b');
 });
 
+test('marks errors, which quote strangers too', async () => {
+  const client = await connect(false);
+  const conditions = [{ type: 'Built', status: 'False', reason: 'BuildFailed', message: evil, lastTransitionTime: '' }];
+  api.addEnvironment('acme', 'shop-bad', 'shop', { state: 'created', conditions: conditions as never });
+  const answer = await client.callTool({
+    name: 'wait_for_environment',
+    arguments: { environment: 'acme.shop-bad', state: 'healthy', seconds: 1 },
+  });
+  const [{ text }] = answer.content as [{ text: string }];
+  expect(answer.isError).toBe(true);
+  expect(text).toMatch(/^Data between the marks untrusted-/);
+  expect(text).not.toContain('\u001b');
+});
+
 test('suggests the nearest name', async () => {
   const client = await connect(false);
   const answer = await client.callTool({ name: 'explain_environment', arguments: { environment: 'acme.shop-mian' } });

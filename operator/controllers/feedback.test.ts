@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import type { Environment } from '../../crds/environment.ts';
 import type { Repository } from '../../crds/repository.ts';
@@ -43,21 +44,53 @@ test.each([
 
 test.each([
   ['deleted', ['group-acme/shop-7']],
-  ['updated', ['group-acme/shop-7', 'group-acme/shop-7-clone']],
-] as const)('requeues the writer of the comment for another environment of the pull request: %s', (type, expected) => {
-  const keys: string[] = [];
+  ['updated', ['group-acme/shop-7-clone', 'group-acme/shop-7']],
+] as const)(
+  'requeues the writer of the comment for another environment of the pull request: %s',
+  async (type, expected) => {
+    const keys: string[] = [];
+    const spec = { repository: 'shop', gitRef: { name: '7', type: 'pull request' } };
+    const writer = { ...environment, metadata: { ...environment.metadata, name: 'shop-7' }, spec } as Environment;
+    const clone = { ...writer, metadata: { ...writer.metadata, name: 'shop-7-clone' } } as Environment;
+    let handle: ((type: string, object: Environment, old?: Environment) => void) | undefined;
+    const caches = {
+      environments: {
+        addHandler: (handler: typeof handle) => (handle = handler),
+        byIndex: () => [writer, ...(type === 'deleted' ? [] : [clone])],
+      },
+      repositories: { addHandler: () => undefined, get: () => repository({}) },
+    } as unknown as Pick<OperatorCaches, 'environments' | 'repositories'>;
+    watchForFeedback(caches, new URL('https://coppice.example.org'), { enqueue: (key) => keys.push(key) });
+    handle?.(type, clone, type === 'updated' ? { ...clone, status: { state: 'created' } } : undefined);
+    await setImmediate();
+    expect(keys).toEqual(expected);
+    handle?.('updated', clone, clone);
+    await setImmediate();
+    expect(keys).toEqual(expected);
+  },
+);
+
+test('checks the comment of a pull request once for the events of all its environments', async () => {
   const spec = { repository: 'shop', gitRef: { name: '7', type: 'pull request' } };
-  const writer = { ...environment, metadata: { ...environment.metadata, name: 'shop-7' }, spec } as Environment;
-  const clone = { ...writer, metadata: { ...writer.metadata, name: 'shop-7-clone' } } as Environment;
+  const all = Array.from({ length: 1000 }, (_, index) => {
+    const metadata = { ...environment.metadata, name: `shop-7-${index}`, uid: `u${index}` };
+    return { ...environment, metadata, spec } as Environment;
+  });
+  const keys: string[] = [];
+  let reads = 0;
   let handle: ((type: string, object: Environment, old?: Environment) => void) | undefined;
   const caches = {
     environments: {
       addHandler: (handler: typeof handle) => (handle = handler),
-      byIndex: () => [writer, ...(type === 'deleted' ? [] : [clone])],
+      byIndex: () => {
+        reads++;
+        return all;
+      },
     },
-    repositories: { addHandler: () => undefined },
+    repositories: { addHandler: () => undefined, get: () => repository({}) },
   } as unknown as Pick<OperatorCaches, 'environments' | 'repositories'>;
   watchForFeedback(caches, new URL('https://coppice.example.org'), { enqueue: (key) => keys.push(key) });
-  handle?.(type, clone, type === 'updated' ? { ...clone, status: { state: 'created' } } : undefined);
-  expect(keys).toEqual(expected);
+  for (const one of all) handle?.('added', one);
+  await setImmediate();
+  expect([reads, keys.length]).toEqual([1, 1001]);
 });

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import type { Controller } from '../../kubernetes/controller.ts';
-import { keyOf } from '../../kubernetes/resource-type.ts';
+import { keyOf, objectKey } from '../../kubernetes/resource-type.ts';
 import type { OperatorCaches } from './caches.ts';
 import { refIndexValue } from '../shared/environment-keys.ts';
 import { feedbackPart } from '../kinds/environment/status/status-parts.ts';
 import type { OperatorContext } from './context.ts';
 import { StatusWriter } from '../shared/status-writer.ts';
-import { dueFeedback } from '../reports/feedback/due.ts';
+import { commentWriter, dueComment, dueStatuses } from '../reports/feedback/due.ts';
 import { FeedbackReconciler, takesFeedback } from '../reports/feedback/reconciler.ts';
 import { createController } from './controller.ts';
 import { isSameRevision } from '../shared/watch-filters.ts';
@@ -26,40 +26,74 @@ export function feedbackController(context: OperatorContext): Controller {
 }
 
 /**
- * Requeues an Environment when something new is to be reported, also because another environment of the pull request
- * was changed or deleted, and after a refusal when its Repository changes.
+ * Requeues an Environment when something new is to be reported, and after a refusal when its Repository changes. The
+ * comment on a pull request is checked once for all events of one pass of the event loop: any number of environments
+ * can share it.
  */
 export function watchForFeedback(
   { environments, repositories }: Pick<OperatorCaches, 'environments' | 'repositories'>,
   apiUrl: URL,
   feedback: Pick<Controller, 'enqueue'>,
 ): void {
+  const comments = new CommentChecks({ environments, apiUrl, feedback });
   environments.addHandler((type, environment, old) => {
-    const others = othersOfPullRequest(environment);
-    const now = type === 'deleted' ? others : [...others, environment];
-    const before = old ? [...others, old] : [];
-    for (const one of now) {
-      const due = dueFeedback(one, now, apiUrl);
-      const same = before.find(({ metadata }) => metadata.name === one.metadata.name);
-      if (due.length === 0 || (same && isDeepStrictEqual(due, dueFeedback(same, before, apiUrl)))) continue;
-      feedback.enqueue(keyOf(one));
-    }
+    const repository = repositories.get(objectKey(environment.metadata.namespace, environment.spec.repository));
+    // Of a Repository that is not known yet, the environments are checked when it is.
+    if (!repository || !takesFeedback(repository)) return;
+    if (environment.spec.gitRef.type === 'pull request') comments.request(environment);
+    if (type === 'deleted') return;
+    const due = dueStatuses(environment, apiUrl);
+    if (due.length === 0 || (old && isDeepStrictEqual(due, dueStatuses(old, apiUrl)))) return;
+    feedback.enqueue(keyOf(environment));
   });
   repositories.addHandler((type, repository, old) => {
     if (type === 'deleted' || isSameRevision(repository, old) || !takesFeedback(repository)) return;
     for (const environment of environments.byIndex('repository', keyOf(repository))) {
-      const ofRef = [...othersOfPullRequest(environment), environment];
-      if (dueFeedback(environment, ofRef, apiUrl).length > 0) feedback.enqueue(keyOf(environment));
+      if (dueStatuses(environment, apiUrl).length > 0) feedback.enqueue(keyOf(environment));
+      if (environment.spec.gitRef.type === 'pull request') comments.request(environment, { again: true });
     }
   });
+}
 
-  /**
-   * Returns the other environments of a pull request, with which it shares a comment; feedback on other refs is
-   * separate for each environment.
-   */
-  function othersOfPullRequest(environment: Environment): Environment[] {
-    if (environment.spec.gitRef.type !== 'pull request') return [];
-    const all = environments.byIndex('ref', refIndexValue(environment));
-    return all.filter(({ metadata }) => metadata.name !== environment.metadata.name);
+interface CommentCheckOptions {
+  environments: Pick<OperatorCaches['environments'], 'byIndex'>;
+  apiUrl: URL;
+  feedback: Pick<Controller, 'enqueue'>;
+}
+
+/** Requeues the environments that write comments on pull requests, whenever a comment is to change. */
+class CommentChecks {
+  readonly #options: CommentCheckOptions;
+  /** Values of the index `ref`. */
+  readonly #requested = new Set<string>();
+  /** By value of the index `ref`: the writer that was requeued last, and what it had to write. */
+  readonly #requeued = new Map<string, string>();
+
+  constructor(options: CommentCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Requests a check of the environment's pull request. `again`: also for a comment that was requeued before. */
+  request(environment: Environment, { again = false } = {}): void {
+    const ref = refIndexValue(environment);
+    if (again) this.#requeued.delete(ref);
+    if (this.#requested.size === 0) setImmediate(() => this.#check());
+    this.#requested.add(ref);
+  }
+
+  #check(): void {
+    const { environments, apiUrl, feedback } = this.#options;
+    const refs = [...this.#requested];
+    this.#requested.clear();
+    for (const ref of refs) {
+      const ofRef = environments.byIndex('ref', ref);
+      const writer = commentWriter(ofRef);
+      const [due] = writer ? dueComment(writer, ofRef, apiUrl) : [];
+      const wanted = writer && due && `${keyOf(writer)} ${due.hash}`;
+      if (wanted === undefined) this.#requeued.delete(ref);
+      if (!writer || wanted === undefined || this.#requeued.get(ref) === wanted) continue;
+      this.#requeued.set(ref, wanted);
+      feedback.enqueue(keyOf(writer));
+    }
   }
 }

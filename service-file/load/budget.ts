@@ -1,5 +1,5 @@
 import type { SourcePosition, Problems } from '../problems.ts';
-import { MAX_TEXT_KIB, YamlBudget } from '../yaml/yaml-budget.ts';
+import { YamlBudget } from '../yaml/yaml-budget.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
 
 /** Limits over all files together, which ordinary files never reach and hostile files cannot exceed. */
@@ -10,6 +10,8 @@ const limits = {
   /** Size of texts with variables filled in. */
   filledBytes: 1024 * 1024,
   values: 20_000,
+  /** Keys and values of merged trees: a model is counted with each file that is merged over it. */
+  mergedText: 4 * 1024 * 1024,
 };
 
 /** What is left of the limits for one service file; exceeding a limit is reported once. */
@@ -51,23 +53,23 @@ export class Budget {
   }
 
   /** Whether texts with variables filled in have exceeded the limit. */
-  get isFilledFull(): boolean {
+  get exceedsFilledText(): boolean {
     return this.#filledBytes > limits.filledBytes;
   }
 
-  /** Counts the values of a merged tree, in which parts of files can be repeated. */
+  /** Counts the values of a merged tree, in which parts of files can be repeated, and the text of its keys and values. */
   takeMerged(tree: YamlNode): boolean {
     const advice = 'extended and included ones filled in: extend and include fewer';
     const { values, text } = sizeOf(tree);
     const tooMany = `more than ${limits.values} values, ${advice}`;
-    const tooLong = `more than ${MAX_TEXT_KIB} KiB of text in values, ${advice}`;
+    const tooLong = `more than ${limits.mergedText / 1024} KiB of text, ${advice}`;
     const isFew = this.#isWithin(this.#values, (this.#values += values), limits.values, tree, tooMany);
-    return this.#isWithin(this.#text, (this.#text += text), MAX_TEXT_KIB * 1024, tree, tooLong) && isFew;
+    return this.#isWithin(this.#text, (this.#text += text), limits.mergedText, tree, tooLong) && isFew;
   }
 
   /** Whether merged trees have exceeded a limit. */
-  get isMergedFull(): boolean {
-    return this.#values > limits.values || this.#text > MAX_TEXT_KIB * 1024;
+  get exceedsMergedSize(): boolean {
+    return this.#values > limits.values || this.#text > limits.mergedText;
   }
 
   #isWithin(before: number, after: number, limit: number, at: SourcePosition, message: string): boolean {

@@ -67,7 +67,7 @@ class Extender {
     const extended = valueAt(service, 'extends');
     if (service.kind !== 'map' || extended === undefined || extended.tag === 'reset') return service;
     const own: YamlMap = { ...service, entries: service.entries.filter(({ key }) => key !== 'extends') };
-    if (this.#loader.budget.isMergedFull) return own;
+    if (this.#loader.budget.exceedsMergedSize) return own;
     const base = await this.#base(extended, name, from, chain);
     if (base === undefined) return own;
     const whole = merge(base, own, ['services', name], this.#loader.problems);

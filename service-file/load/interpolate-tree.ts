@@ -53,7 +53,7 @@ export class TreeInterpolator {
       );
       return { ...node, entries };
     }
-    if (typeof node.value !== 'string' || this.#budget.isFilledFull || !node.value.includes('$')) return node;
+    if (typeof node.value !== 'string' || this.#budget.exceedsFilledText || !node.value.includes('$')) return node;
     const { text, used, unset } = this.#interpolate(node.value, node);
     if (!this.#budget.takeFilled(text.length, node)) return node;
     for (const name of unset) this.#reportUnset(name, node);

@@ -11,7 +11,7 @@ const maxTokens = 120_000;
 export const MAX_VALUES_OF_FILE = 20_000;
 const maxValues = 60_000;
 /** Of keys and values, in characters: an alias repeats a long text for the price of one value. */
-export const MAX_TEXT_KIB = 1024;
+const maxTextKib = 1024;
 
 /** What is left of the YAML limits for one service file, over all its files. */
 export class YamlBudget {
@@ -44,7 +44,7 @@ export class YamlBudget {
   /** Counts the text of a key or of a value. @returns what exceeds the limit over all files */
   takeText(text: string): string | undefined {
     this.#text += text.length;
-    if (this.#text <= MAX_TEXT_KIB * 1024) return undefined;
-    return `more than ${MAX_TEXT_KIB} KiB of text in all files together, aliases filled in: shorten it`;
+    if (this.#text <= maxTextKib * 1024) return undefined;
+    return `more than ${maxTextKib} KiB of text in all files together, aliases filled in: shorten it`;
   }
 }

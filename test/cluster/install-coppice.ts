@@ -279,6 +279,7 @@ function chartValues(
     },
     ingress: { controllerNamespace: 'traefik' },
     sources: {
+      maxEnvironmentsPerAccount: 20_000,
       allowedCidrs,
       ports: [80, 443, 8080],
       sshPorts: [22, 2222],

@@ -22,6 +22,7 @@
 {{- define "coppice.canonicalRegistry" -}}
 {{- $parts := splitList "/" (lower .) | compact -}}
 {{- $host := regexReplaceAll "\\.?(:80|:443)?$" (first $parts) "" -}}
+{{- $host = regexReplaceAll "^(index|registry-1)\\.docker\\.io$" $host "docker.io" -}}
 {{- join "/" (prepend (rest $parts) $host) }}/
 {{- end }}
 

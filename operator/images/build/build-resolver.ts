@@ -9,7 +9,13 @@ import { readRegistrySecrets } from '../registry/secrets.ts';
 import type { OwnRegistryAccess } from '../registry/own-access.ts';
 import { note, type BuildRequest } from './build-request.ts';
 import { withOwnRegistry } from './credentials.ts';
-import { recordedDigests, RECORD_ANNOTATION, resolveBuild, type ResolvedBuild } from './resolved-build.ts';
+import {
+  recordedDigests,
+  recordedReferences,
+  RECORD_ANNOTATION,
+  resolveBuild,
+  type ResolvedBuild,
+} from './resolved-build.ts';
 
 export interface BuildResolverOptions {
   client: Pick<ClusterClient, 'find'>;
@@ -31,14 +37,14 @@ export class BuildResolver {
   async resolve(request: BuildRequest, job: Job | undefined): Promise<ResolvedBuild> {
     const { imageRegistry } = this.#options;
     const { environment, repository, repositoryUid, included = [], trusted, noCache, buildId, images } = request;
-    const recorded = recordedDigests(job?.metadata.annotations?.[RECORD_ANNOTATION]);
-    const digests = recorded ?? (await this.#findDigests(request));
+    const record = job?.metadata.annotations?.[RECORD_ANNOTATION];
+    const digests = recordedDigests(record) ?? (await this.#findDigests(request));
     // Forks of one Repository do not trust each other, and an address does not contain everything that a build reads.
-    const apartAs = noCache ? buildId : trusted ? undefined : environment.uid;
+    const separateFor = noCache ? buildId : trusted ? undefined : environment.uid;
     const includedUids = new Map(included.map(({ name, repositoryUid: uid }) => [name, uid]));
     return resolveBuild({
       ...{ registry: imageRegistry, repository, repositoryUid, includedUids },
-      ...{ trusted, apartAs, images, digests },
+      ...{ trusted, separateFor, images, digests, recorded: recordedReferences(record) },
     });
   }
 

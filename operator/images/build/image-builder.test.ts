@@ -465,6 +465,21 @@ test('uses a folder and a cache of its own for untrusted code', async () => {
   expect(JSON.stringify(job('build-1'))).toContain('BUILDKIT_CACHE_MOUNT_NS=g/r/untrusted/uid/1');
 });
 
+test('continues a build of a fork that an older version named without its environment', async () => {
+  const { build, references, job, push, end } = world();
+  await build({ trusted: false });
+  const older = references('build-1').map((reference) => reference.replace(/-[^-:]+$/, ''));
+  const annotations = job('build-1')?.metadata.annotations ?? {};
+  const record = JSON.parse(annotations[RECORD_ANNOTATION] ?? '{}') as { references: Record<string, string> };
+  record.references = Object.fromEntries(
+    Object.entries(record.references).map(([service, reference]) => [service, reference.replace(/-[^-:]+$/, '')]),
+  );
+  annotations[RECORD_ANNOTATION] = JSON.stringify(record);
+  push(...older);
+  end('build-1', 'Complete');
+  expect(await build({ trusted: false })).toBeDefined();
+});
+
 test('finds no images that another fork of the Repository built', async () => {
   const { build, references, push } = world();
   await build({ trusted: false });

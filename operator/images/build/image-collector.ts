@@ -141,7 +141,9 @@ export class ImageCollector {
       [...(status?.build?.images ?? []), ...(status?.deployed?.images ?? [])].map(({ image }) => image),
     );
     const ofReusables = reusables().flatMap(({ status }) => status?.images?.map(({ image }) => image) ?? []);
-    const ofJobs = jobs().flatMap(({ metadata }) => recordedReferences(metadata.annotations?.[RECORD_ANNOTATION]));
+    const ofJobs = jobs().flatMap(({ metadata }) => [
+      ...recordedReferences(metadata.annotations?.[RECORD_ANNOTATION]).values(),
+    ]);
     return [...ofEnvironments, ...ofReusables, ...ofJobs]
       .filter((image) => image.startsWith(prefix))
       .map((image) => image.slice(prefix.length));

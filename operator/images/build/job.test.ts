@@ -118,7 +118,7 @@ test('lets buildctl trust the authorities of the installation, which are in its 
 
 test('records all images and the names of their base images for a later operator', () => {
   const annotation = buildJob(input).metadata.annotations?.[RECORD_ANNOTATION];
-  expect(recordedReferences(annotation)).toEqual([web.reference, api.reference]);
+  expect([...recordedReferences(annotation).values()]).toEqual([web.reference, api.reference]);
   expect(recordedDigests(annotation)).toEqual(input.build.digests);
 });
 

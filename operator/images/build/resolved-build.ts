@@ -28,19 +28,24 @@ export interface ResolveInput {
   /** UIDs of included repositories, by name. */
   includedUids?: ReadonlyMap<string, string>;
   trusted: boolean;
-  /** Set for a build without cache, whose result must be separate. */
-  apartAs: string | undefined;
+  /** Set for builds whose result must be separate: those without cache, and those of forks. */
+  separateFor: string | undefined;
   images: readonly PlannedImage[];
   digests: ReadonlyMap<string, string>;
+  /** References of the images in a running Job, by service: an older Coppice may have named them differently. */
+  recorded?: ReadonlyMap<string, string> | undefined;
 }
 
 export function resolveBuild(input: ResolveInput): ResolvedBuild {
-  const { registry, repository, repositoryUid, includedUids, trusted, apartAs, images, digests } = input;
+  const { registry, repository, repositoryUid, includedUids, trusted, separateFor, images, digests, recorded } = input;
   const resolved = images.map((image): ResolvedImage => {
     const path = imageRepository(registry, repository, image.service, trusted);
     const uid = image.included === undefined ? repositoryUid : includedUids?.get(image.included);
     if (uid === undefined) throw new Error(`the build lacks the repository ${image.included} of ${image.service}`);
-    const tag = imageTag(image, { digests, repositoryUid: uid, apartAs });
+    const known = recorded?.get(image.service);
+    const tag = known?.startsWith(`${path}:`)
+      ? known.slice(path.length + 1)
+      : imageTag(image, { digests, repositoryUid: uid, separateFor });
     return { image, repository: path, tag, reference: `${path}:${tag}` };
   });
   return { images: resolved, digests };
@@ -65,9 +70,9 @@ export function recordedDigests(annotation: string | undefined): ReadonlyMap<str
   return record && new Map(Object.entries(record.digests));
 }
 
-/** Returns the images, `repository:tag`, in a Job's annotation. */
-export function recordedReferences(annotation: string | undefined): string[] {
-  return Object.values(recordOf(annotation)?.references ?? {});
+/** Returns the images, `repository:tag`, in a Job's annotation, by service. */
+export function recordedReferences(annotation: string | undefined): ReadonlyMap<string, string> {
+  return new Map(Object.entries(recordOf(annotation)?.references ?? {}));
 }
 
 function recordOf(annotation: string | undefined): z.infer<typeof recordSchema> | undefined {

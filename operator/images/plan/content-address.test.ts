@@ -48,9 +48,9 @@ test('covers the paths, contents and modes of selected files', () => {
 
 describe('imageTag', () => {
   const image = { address: 'a1', bases: ['docker.io/library/node:24'] };
-  const tag = (digest: string | undefined, apartAs?: string, repositoryUid = 'r1') => {
+  const tag = (digest: string | undefined, separateFor?: string, repositoryUid = 'r1') => {
     const digests = new Map(digest === undefined ? [] : [['docker.io/library/node:24', digest]]);
-    return imageTag(image, { digests, repositoryUid, apartAs });
+    return imageTag(image, { digests, repositoryUid, separateFor });
   };
 
   test('changes with the digest of a base image; an unknown base image is represented by its name', () => {
@@ -60,7 +60,7 @@ describe('imageTag', () => {
 
   test('does not change with a base image of another build', () => {
     const digests = new Map([['docker.io/library/redis:7', 'sha256:9']]);
-    expect(imageTag(image, { digests, repositoryUid: 'r1', apartAs: undefined })).toBe(tag(undefined));
+    expect(imageTag(image, { digests, repositoryUid: 'r1', separateFor: undefined })).toBe(tag(undefined));
   });
 
   test('differs for a Repository that is created again under the same name', () => {

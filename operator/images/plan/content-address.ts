@@ -50,21 +50,20 @@ export interface TagInput {
   digests: ReadonlyMap<string, string>;
   repositoryUid: string;
   /** Set for builds whose result must be separate: those without cache, and those of forks. */
-  apartAs: string | undefined;
+  separateFor: string | undefined;
 }
 
 /**
  * Returns the tag of the result in the registry. `bases`: digests of the base images at the build's start; a name whose
- * digest is unknown represents itself. A build that names what it is apart as replaces no image that is used
- * elsewhere. `repositoryUid` separates Repositories of the same name: images outlive their Repository, and can contain
+ * digest is unknown represents itself. With `separateFor`, a build replaces and finds no image that is used elsewhere. `repositoryUid` separates Repositories of the same name: images outlive their Repository, and can contain
  * traces of its build secrets.
  */
 export function imageTag(
   { address, bases }: { address: string; bases: readonly string[] },
-  { digests, repositoryUid, apartAs }: TagInput,
+  { digests, repositoryUid, separateFor }: TagInput,
 ): string {
   const tag = hash([repositoryUid, address, bases.map((base) => [base, digests.get(base) ?? null])]);
-  return apartAs === undefined ? tag : `${tag}-${hash([apartAs]).slice(0, 12)}`;
+  return separateFor === undefined ? tag : `${tag}-${hash([separateFor]).slice(0, 12)}`;
 }
 
 function hash(value: unknown): string {

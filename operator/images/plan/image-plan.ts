@@ -103,7 +103,7 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
       dockerfile,
       dockerfileId: dockerfileEntry.id,
       ignoreFileId: entryAt(commit.byPath, `${dockerfile}.dockerignore`)?.id,
-      attributes: attributesAbove([context, posix.dirname(dockerfile)], commit),
+      attributes: attributesAbove(build, posix.dirname(dockerfile), commit),
       target,
       platform,
       args,
@@ -118,16 +118,27 @@ async function planImage(service: Service, build: Build, commit: Commit): Promis
   }
 }
 
-/** Returns `PATH ID` of the .gitattributes in these folders and those above them. */
-function attributesAbove(folders: readonly string[], { byPath }: Commit): string[] {
-  const above = new Set<string>();
-  for (const folder of folders) {
-    for (let one = posix.normalize(folder); !above.has(one); one = posix.dirname(one)) above.add(one);
-  }
-  return [...above].sort().flatMap((folder) => {
-    const entry = entryAt(byPath, posix.join(folder, '.gitattributes'));
-    return entry ? [`${entry.path} ${entry.id}`] : [];
-  });
+/**
+ * Returns `PATH ID` of the .gitattributes that apply to the context or the Dockerfile, unless they are in the context's
+ * tree, whose ID contains them.
+ */
+function attributesAbove({ context, watch }: Build, ofDockerfile: string, { byPath }: Commit): string[] {
+  const tree = posix.normalize(context);
+  const isInTree = (folder: string) => tree === '.' || folder === tree || folder.startsWith(`${tree}/`);
+  const above = [...new Set([...parentsOf(tree), ...parentsOf(posix.normalize(ofDockerfile))])].sort();
+  return above
+    .filter((folder) => watch.length > 0 || !isInTree(folder))
+    .flatMap((folder) => {
+      const entry = entryAt(byPath, posix.join(folder, '.gitattributes'));
+      return entry ? [`${entry.path} ${entry.id}`] : [];
+    });
+}
+
+/** Returns the folder and all above it; the last one is `.`. */
+function parentsOf(folder: string): string[] {
+  const parents = [folder];
+  for (let one = folder; one !== '.'; parents.push(one)) one = posix.dirname(one);
+  return parents;
 }
 
 /** Returns the base images, and the arguments of the build with those of Coppice's that its Dockerfile declares. */

@@ -9,14 +9,6 @@ const acme: Group = {
   metadata: { name: 'acme', uid: 'u' },
   spec: { members: [] },
 };
-const byAccount: Group = {
-  ...acme,
-  metadata: { ...acme.metadata, annotations: { 'coppice.dev/created-by': 'mallory' } },
-};
-const ready: Group = {
-  ...byAccount,
-  status: { conditions: [{ type: 'Ready', status: 'True', reason: 'NamespaceReady', message: '' }] } as Group['status'],
-};
 const namespace = (metadata: Partial<Namespace['metadata']>): Namespace => ({
   apiVersion: 'v1',
   kind: 'Namespace',
@@ -28,14 +20,6 @@ const offered = namespace({ labels: { 'coppice.dev/group': 'acme' } });
 test.each<[string, string, Group | undefined, Namespace | undefined, string | undefined]>([
   ['created by the operator', 'group-acme', acme, made, undefined],
   ['that an administrator labelled', 'group-acme', acme, offered, undefined],
-  [
-    'that an administrator labelled for a group that an account created',
-    'group-acme',
-    byAccount,
-    offered,
-    'the Group acme reports why it does not own it',
-  ],
-  ['that such a group uses already', 'group-acme', ready, offered, undefined],
   ['of another name', 'shop', acme, undefined, 'create the object in the namespace group-NAME of a Group NAME'],
   ['without a Group', 'group-acme', undefined, offered, 'create the Group acme'],
   ['that does not exist yet', 'group-acme', acme, undefined, 'the Group acme reports why it does not own it'],

@@ -1,4 +1,3 @@
-import { findCondition } from '../../../crds/conditions.ts';
 import type { Group } from '../../../crds/group.ts';
 import { groupNamespace } from '../../../crds/ids.ts';
 import { ANNOTATIONS, LABELS, MANAGED_BY } from '../../../crds/labels.ts';
@@ -14,19 +13,9 @@ export function isNamespaceOf({ metadata }: Group, namespace: Namespace): boolea
   return namespace.metadata.annotations?.[ANNOTATIONS.ownerUid] === metadata.uid;
 }
 
-/**
- * Returns whether an administrator created the namespace and labeled it for this group. Any account can create a group
- * of that name through the API: such a group keeps a namespace that it has, and gets none.
- */
-export function isOffered(group: Group, { metadata: { annotations, labels } }: Namespace): boolean {
-  const { metadata, status } = group;
-  if (annotations?.[ANNOTATIONS.ownerUid] !== undefined || labels?.[LABELS.group] !== metadata.name) return false;
-  return !isFromApi(group) || findCondition(status?.conditions, 'Ready')?.status === 'True';
-}
-
-/** Returns whether an account created the group through the API. */
-export function isFromApi({ metadata }: Group): boolean {
-  return metadata.annotations?.[ANNOTATIONS.createdBy] !== undefined;
+/** Returns whether an administrator created the namespace and labeled it for this group. */
+export function isOffered({ metadata }: Group, { metadata: { annotations, labels } }: Namespace): boolean {
+  return annotations?.[ANNOTATIONS.ownerUid] === undefined && labels?.[LABELS.group] === metadata.name;
 }
 
 const podSecurity = { 'pod-security.kubernetes.io/enforce': 'restricted' };

@@ -26,7 +26,6 @@ import {
   boundRoles,
   groupNamespaceObject,
   isNamespaceOf,
-  isFromApi,
   isOffered,
   offeredNamespaceObject,
   roleBindings,
@@ -117,12 +116,9 @@ export class GroupReconciler {
       const wanted = isOwn ? groupNamespaceObject(group) : offeredNamespaceObject(group);
       return (await this.#restoreLabels(wanted, namespace)) || held === undefined;
     }
-    const remedy = isFromApi(group)
-      ? 'Create a group of another name, or ask an administrator to create the Group with kubectl or Helm'
-      : `Label it ${LABELS.group}=${group.metadata.name} to let the group use it`;
     throw new Waiting(
       'NamespaceTaken',
-      `the namespace ${name} exists and does not belong to this group. ${remedy}`,
+      `the namespace ${name} exists and does not belong to this group. Label it ${LABELS.group}=${group.metadata.name} to let the group use it`,
       takenRecheckMs,
     );
   }

@@ -170,7 +170,6 @@ export class RepositorySync {
       const startedAt = this.#options.now().getTime();
       const refs = listedRefs(listing, events);
       const decisions = await decideRefs(spec.sync?.rules, refs);
-      const decisionMs = this.#options.now().getTime() - startedAt;
       if (!listing.pullRequestsError) snapshots?.write(metadata.uid ?? '', refs, new Date(startedAt));
       const plan = planSync({
         repository: name,
@@ -184,6 +183,7 @@ export class RepositorySync {
         maxEnvironments: allowance.of(repository),
         maxForkEnvironments,
       });
+      const decisionMs = this.#options.now().getTime() - startedAt;
       return { plan, decisionMs, pullRequestsError: listing.pullRequestsError };
     });
   }

@@ -34,6 +34,13 @@ describe('the order of tags', () => {
     );
   });
 
+  test('orders 20,000 long names that differ only at their end within a second of processor time', () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `${'1.'.repeat(97)}${100_000 + index}`);
+    const { user } = process.cpuUsage();
+    expect(newestTags(names, 1000)[0]).toBe(names.at(-1));
+    expect((process.cpuUsage().user - user) / 1000).toBeLessThan(1000);
+  });
+
   test('considers the later ones of more than 20,000 names', () => {
     const names = Array.from({ length: 20_001 }, (_, i) => (i === 0 ? 'v99999' : `v${i}`));
     expect(newestTags(names, 2)).toEqual(['v20000', 'v19999']);

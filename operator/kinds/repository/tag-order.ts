@@ -72,7 +72,8 @@ function rank(rest: string): number {
 
 /** Compares by characters, and runs of digits by value. Creates no substrings, which would take most of the time. */
 function naturally(a: string, b: string): number {
-  let [i, j] = [0, 0];
+  const same = startOfDifference(a, b);
+  let [i, j] = [same, same];
   while (i < a.length && j < b.length) {
     if (isDigit(a, i) && isDigit(b, j)) {
       const [startA, startB] = [endOf(isZero, a, i), endOf(isZero, b, j)];
@@ -88,6 +89,15 @@ function naturally(a: string, b: string): number {
     }
   }
   return a.length - i - (b.length - j);
+}
+
+/** Returns where the first run of digits or other character starts that differs; hostile names share long beginnings. */
+function startOfDifference(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  while (at > 0 && isDigit(a, at - 1)) at -= 1;
+  return at;
 }
 
 function compareUnits(a: string, startA: number, b: string, startB: number, length: number): number {

@@ -14,13 +14,24 @@ import type { Step } from './step.ts';
  * reported. `ofRef`: all Environments of its repository and ref, including itself.
  */
 export function dueFeedback(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
-  const { comment, status, tests } = environment.status?.feedback ?? {};
-  const recorded = { comment, status, tests: tests?.hash };
-  return [
-    ...commentSteps(environment, ofRef, apiUrl),
-    ...statusSteps(environment, apiUrl),
-    ...testSteps(environment, apiUrl),
-  ].filter((step) => step.hash !== recorded[step.kind]);
+  const isWriter = commentWriter(ofRef)?.metadata.name === environment.metadata.name;
+  return [...(isWriter ? dueComment(environment, ofRef, apiUrl) : []), ...dueStatuses(environment, apiUrl)];
+}
+
+/** Returns the part of dueFeedback() that depends on the Environment alone. */
+export function dueStatuses(environment: Environment, apiUrl: URL): Step[] {
+  return unreported(environment, [...statusSteps(environment, apiUrl), ...testSteps(environment, apiUrl)]);
+}
+
+/** Returns the part of dueFeedback() that all Environments of a pull request share. `writer`: of commentWriter(). */
+export function dueComment(writer: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
+  return unreported(writer, commentSteps(writer, ofRef, apiUrl));
+}
+
+function unreported({ status }: Environment, steps: readonly Step[]): Step[] {
+  const { comment, status: ofBuild, tests } = status?.feedback ?? {};
+  const recorded = { comment, status: ofBuild, tests: tests?.hash };
+  return steps.filter((step) => step.hash !== recorded[step.kind]);
 }
 
 function statusSteps(environment: Environment, apiUrl: URL): Step[] {
@@ -57,7 +68,7 @@ function statusSteps(environment: Environment, apiUrl: URL): Step[] {
 /** Returns the step for the pull request's comment, which one of its environments writes and records for all. */
 function commentSteps(environment: Environment, ofRef: readonly Environment[], apiUrl: URL): Step[] {
   const { gitRef } = environment.spec;
-  if (gitRef.type !== 'pull request' || commentWriter(ofRef) !== environment.metadata.name) return [];
+  if (gitRef.type !== 'pull request') return [];
   const recorded = ofRef.map(({ status }) => status?.feedback?.commentId).find((id) => id !== undefined);
   // Without any build, or one that waits, there is no comment, to avoid noise.
   const isNews = ofRef.some((one) => currentBuild(one) ?? waitingCommit(one));
@@ -76,13 +87,15 @@ function commentSteps(environment: Environment, ofRef: readonly Environment[], a
  * Returns the environment that writes the comment: preferably one that is not being deleted, then the previous writer,
  * then the first by name.
  */
-function commentWriter(ofRef: readonly Environment[]): string | undefined {
+export function commentWriter(ofRef: readonly Environment[]): Environment | undefined {
   const rank = ({ metadata, status }: Environment) =>
     Number(metadata.deletionTimestamp !== undefined) * 2 + Number(status?.feedback?.commentId === undefined);
-  const [first] = [...ofRef].sort(
-    (one, other) => rank(one) - rank(other) || (one.metadata.name < other.metadata.name ? -1 : 1),
+  const isBefore = (one: Environment, other: Environment) =>
+    rank(one) - rank(other) || (one.metadata.name < other.metadata.name ? -1 : 1);
+  return ofRef.reduce<Environment | undefined>(
+    (best, one) => (best && isBefore(best, one) < 0 ? best : one),
+    undefined,
   );
-  return first?.metadata.name;
 }
 
 /** Returns the status to report: of a commit that waits for an approval, unless a build is running, else of the build. */

@@ -16,7 +16,7 @@ export interface RevisionInput {
   platform?: string | undefined;
 }
 
-/** Incremented when a newer Coppice would plan the same input differently. */
+/** Incremented when stored revisions must be planned again, because a newer Coppice would plan the same input differently. */
 const scheme = 2;
 
 /**
