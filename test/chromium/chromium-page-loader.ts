@@ -9,6 +9,5 @@ export function chromiumPageLoader(port: number, maxBytes = 512 * 1024 * 1024): 
     executable: '/usr/bin/chromium',
     addressOf: async () => '127.0.0.1',
     maxBytes,
-    now: () => performance.now(),
   });
 }

@@ -13,10 +13,16 @@ const greedy = '<script>const a = []; for (;;) a.push(new Uint8Array(1e8).fill(1
 const settled =
   '<script>onload = () => setTimeout(() => { for (const a = [];;) a.push(new Uint8Array(1e8).fill(1)) }, 300)</script>';
 
+/** Fill the process that drives the browser, which keeps messages, instead of the browser. */
+const loud = "<script>const s = 'x'.repeat(2e7); setInterval(() => console.error(s), 20)</script>";
+const asking =
+  "<script>const s = 'x'.repeat(2e6); for (let i = 0; i < 2000; i++) fetch(`http://x${i}.invalid/?${s}`)</script>";
+const pages: Record<string, string> = { '/greedy': greedy, '/settled': settled, '/loud': loud, '/asking': asking };
+
 beforeAll(async () => {
-  ingress = createServer(({ url }, response) => {
+  ingress = createServer(({ url = '' }, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
-    response.end(`<title>Shop</title>${url === '/greedy' ? greedy : url === '/settled' ? settled : 'fine'}`);
+    response.end(`<title>Shop</title>${pages[url] ?? 'fine'}`);
   }).listen(0, '127.0.0.1');
   await once(ingress, 'listening');
   port = (ingress.address() as AddressInfo).port;
@@ -37,6 +43,18 @@ test.each(['/greedy', '/settled'])('ends the browser of a page that uses ever mo
   expect((await loadPage(path)).fault).toBe('the page used more than 512 MiB of memory. Make it lighter');
   expect(await others).toMatchObject({ status: 200, title: 'Shop' });
 });
+
+test.each(['/loud', '/asking'])(
+  'keeps what a page makes its driver receive out of other processes: %s',
+  async (path) => {
+    const before = process.memoryUsage().rss;
+    const others = loadPage('/fine');
+    const result = await loadPage(path, 400 * 1024 * 1024);
+    expect(result.fault ?? '').toMatch(/^$|used more than 400 MiB|did not finish loading/);
+    expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
+    expect(await others).toMatchObject({ status: 200, title: 'Shop' });
+  },
+);
 
 test('measures far less for a page that does nothing', async () => {
   expect((await loadPage('/fine', 300 * 1024 * 1024)).fault).toBeUndefined();

@@ -1,12 +1,11 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Browser, type BrowserContext, chromium, errors, type Page, type Response } from 'playwright-core';
+import { once } from 'node:events';
 import type { Environments } from '../network/environments.ts';
-import { CouldNotRun, ingressUnreached } from '../test-types/kind.ts';
-import { cut } from '../test-types/items.ts';
-import { chromiumArguments } from './chromium.ts';
-import { watchMemory } from './memory.ts';
-import { type PageLoader, MAX_TEXT, MAX_REPORTED, type PageSnapshot, type Visit } from './page-snapshot.ts';
+import { CouldNotRun } from '../test-types/kind.ts';
+import { killProcesses, watchMemory } from './memory.ts';
+import type { PageLoader, PageSnapshot } from './page-snapshot.ts';
+import type { VisitOrder, VisitResult } from './visit-process.ts';
 
 export interface BrowserOptions {
   environments: Environments;
@@ -14,26 +13,16 @@ export interface BrowserOptions {
   executable: string;
   /** Returns the address of an environment's host, which is the Ingress controller's. */
   addressOf: (host: string) => Promise<string>;
-  /** Maximum memory of one browser, in bytes. */
+  /** Maximum memory of the processes of one visit, in bytes. */
   maxBytes: number;
-  /** Returns monotonic milliseconds. */
-  now: () => number;
 }
 
-const loadMs = 30_000;
-/** Time for scripts to run after the page has loaded, in milliseconds. */
-const settleMs = 500;
-const textMs = 5000;
-const screenshotMs = 5000;
-const titleMs = 2000;
-/** A PNG above this size in bytes is replaced by a JPEG. */
-const largePng = 1024 * 1024;
+const program = new URL('visit-process.ts', import.meta.url);
 
-/** Opens each page in a separate browser with a new profile, which is deleted afterwards. */
-export function localPageLoader({ environments, executable, addressOf, maxBytes, now }: BrowserOptions): PageLoader {
+/** Opens each page in a separate process with a separate browser, which end afterwards. */
+export function localPageLoader({ environments, executable, addressOf, maxBytes }: BrowserOptions): PageLoader {
   return async (visit, signal) => {
-    const environment = environments.of(visit.url);
-    if (environment === undefined)
+    if (!environments.has(visit.url))
       throw new CouldNotRun(
         'the page is not at the address of an environment. Use an address of the environment under test',
       );
@@ -45,195 +34,42 @@ export function localPageLoader({ environments, executable, addressOf, maxBytes,
       );
     });
     signal.throwIfAborted();
-    // Chromium ignores this argument, which identifies its processes.
     const mark = `--coppice-visit=${randomUUID()}`;
-    const browser = await chromium
-      .launch({ executablePath: executable, args: [...chromiumArguments(environment, address), mark], timeout: loadMs })
-      .catch((error: unknown) => {
-        throw new CouldNotRun(
-          'Chromium did not start. Run the tests again; if it fails again, ask an administrator to check the tester',
-          { cause: error },
-        );
-      });
-    const end = () => void browser.close().catch(() => undefined);
-    signal.addEventListener('abort', end, { once: true });
     const memory = watchMemory(mark, maxBytes);
+    const child = fork(program, [mark], {
+      execArgv: [`--max-old-space-size=${Math.floor(maxBytes / 2 ** 20)}`],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const end = () => {
+      child.kill('SIGKILL');
+      killProcesses(mark);
+    };
+    signal.addEventListener('abort', end, { once: true });
     try {
-      signal.throwIfAborted();
-      const snapshot = await visitWith(browser, visit, environment, now);
-      signal.throwIfAborted();
-      return memory.isExceeded ? oversizedSnapshot(maxBytes) : snapshot;
-    } catch (error) {
+      const result = await resultOf(child, { visit, environmentsUrl: environments.origin, executable, address, mark });
       signal.throwIfAborted();
       if (memory.isExceeded) return oversizedSnapshot(maxBytes);
-      throw error;
+      if (!result) throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again');
+      if ('snapshot' in result) return result.snapshot;
+      throw new CouldNotRun(result.reason, { cause: result.cause });
     } finally {
       memory.end();
       signal.removeEventListener('abort', end);
-      await browser.close();
+      end();
     }
   };
+}
+
+/** Returns undefined if the process ends without a result. */
+async function resultOf(child: ChildProcess, order: VisitOrder): Promise<VisitResult | undefined> {
+  // The sender is a program of this folder. The channel closes after its last message.
+  const message = once(child, 'message').then(([result]) => result as VisitResult);
+  const closed = once(child, 'disconnect').then(() => undefined);
+  child.send(order, () => undefined);
+  return Promise.race([message, closed]);
 }
 
 function oversizedSnapshot(maxBytes: number): PageSnapshot {
   const fault = `the page used more than ${Math.round(maxBytes / 1024 / 1024)} MiB of memory. Make it lighter`;
   return { fault, hasText: false, times: {}, errors: [], moreErrors: 0, blocked: [] };
-}
-
-async function visitWith(
-  browser: Browser,
-  visit: Visit,
-  environment: Environments,
-  now: () => number,
-): Promise<PageSnapshot> {
-  const { width, height } = visit;
-  const context = await browser.newContext({
-    viewport: { width, height },
-    acceptDownloads: false,
-    // Requests of a service worker would bypass the routes below.
-    serviceWorkers: 'block',
-    // Requests to other hosts are blocked below.
-    extraHTTPHeaders: visit.headers ?? {},
-  });
-  const blocked = await isolation(context, environment);
-  const page = await context.newPage();
-  // Other pages that the page opens are closed.
-  context.on('page', (other) => void other.close().catch(() => undefined));
-  const faults = watchErrors(page, blocked);
-
-  const started = now();
-  const loaded = await open(page, new URL(new URL(visit.url).origin + visit.path));
-  const tookMs = Math.round(now() - started);
-  const { response, fault } = loaded;
-  if (fault === undefined) await page.waitForTimeout(settleMs);
-  const hasText = fault === undefined && visit.text !== undefined && (await shows(page, visit.text));
-  const title = await within(titleMs, page.title());
-  const screenshot = await screenshotOf(page);
-  const firstAnswerMs = response && Math.round(response.request().timing().responseStart);
-  return {
-    ...(fault !== undefined && { fault: cut(fault, MAX_TEXT) }),
-    ...(response && { status: response.status() }),
-    ...(title !== undefined && { title: cut(title, MAX_TEXT) }),
-    hasText,
-    times: {
-      ...(firstAnswerMs !== undefined && firstAnswerMs >= 0 && { firstAnswerMs }),
-      ...(fault === undefined && { loadMs: tookMs }),
-    },
-    errors: faults.errors,
-    moreErrors: faults.more,
-    blocked: [...blocked].slice(0, MAX_REPORTED).map((url) => cut(url, MAX_TEXT)),
-    ...(screenshot && { screenshot: screenshot.toString('base64') }),
-  };
-}
-
-/**
- * Blocks requests to hosts outside the environment before they are sent.
- * @returns the blocked URLs, updated as requests are made
- */
-async function isolation(context: BrowserContext, environment: Environments): Promise<Set<string>> {
-  const blocked = new Set<string>();
-  const note = (url: string) => {
-    if (blocked.size < 1000) blocked.add(url);
-  };
-  await context.route('**/*', async (route) => {
-    const url = route.request().url();
-    if (environment.has(url) || /^(data|blob|about):/.test(url)) return route.continue();
-    note(url);
-    return route.abort('blockedbyclient');
-  });
-  await context.routeWebSocket(
-    (url) => !environment.hasSocket(url),
-    (socket) => {
-      note(socket.url());
-      void socket.close({ code: 1008 });
-    },
-  );
-  return blocked;
-}
-
-/** Collects the page's errors, except those about blocked requests, which are not the page's fault. */
-function watchErrors(page: Page, blocked: ReadonlySet<string>): { errors: string[]; more: number } {
-  const seen = { errors: [] as string[], more: 0 };
-  const note = (text: string) => {
-    if (seen.errors.length < MAX_REPORTED) seen.errors.push(cut(text, MAX_TEXT));
-    else seen.more += 1;
-  };
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !blocked.has(message.location().url)) note(message.text());
-  });
-  page.on('pageerror', (error) => note(error.message));
-  return seen;
-}
-
-async function open(page: Page, url: URL): Promise<{ response?: Response; fault?: string }> {
-  let response: Response | undefined;
-  page.on('response', (one) => {
-    if (one.request().isNavigationRequest() && one.frame() === page.mainFrame()) response = one;
-  });
-  const answered = () => response && { response };
-  try {
-    await page.goto(url.href, { waitUntil: 'load', timeout: loadMs });
-    return { ...answered() };
-  } catch (error) {
-    if (error instanceof errors.TimeoutError) {
-      return {
-        ...answered(),
-        fault: `the page did not finish loading within ${loadMs / 1000} s. Check which of its requests is slow`,
-      };
-    }
-    const code = error instanceof Error ? /net::(ERR_\w+)/.exec(error.message)?.[1] : undefined;
-    if (code === undefined)
-      throw new CouldNotRun('the browser ended while it loaded the page. Run the tests again', { cause: error });
-    if (code === 'ERR_CONNECTION_REFUSED' || code === 'ERR_ADDRESS_UNREACHABLE') {
-      throw ingressUnreached(code, error);
-    }
-    return { ...answered(), fault: faultOf(code) };
-  }
-}
-
-function faultOf(code: string): string {
-  if (code === 'ERR_NAME_NOT_RESOLVED' || code === 'ERR_BLOCKED_BY_CLIENT') {
-    return 'the page redirects to a host outside its environment. Correct the redirect';
-  }
-  return `the page could not be opened (${code}). Open it in a browser, and read the log of its service`;
-}
-
-/** The page's document, where `shown` runs. */
-declare const document: { documentElement: { innerText?: string } | null };
-
-/**
- * Returns whether the text is visible, without hidden elements. Uses the whole document, because a hidden body would
- * return all its text.
- */
-const shown = (wanted: string): boolean =>
-  (document.documentElement?.innerText ?? '').replaceAll(/\s+/g, ' ').includes(wanted);
-
-/** Waits until the page shows the text; any white space counts as one space. */
-async function shows(page: Page, text: string): Promise<boolean> {
-  const wanted = text.replaceAll(/\s+/g, ' ');
-  return page.waitForFunction(shown, wanted, { timeout: textMs, polling: 100 }).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Returns undefined if the promise rejects or takes longer: a page whose scripts never end does not respond. */
-async function within<T>(ms: number, asked: Promise<T>): Promise<T | undefined> {
-  const late = new AbortController();
-  const answer = asked.catch(() => undefined);
-  const timeout = delay(ms, undefined, { signal: late.signal }).catch(() => undefined);
-  const first = await Promise.race([answer, timeout]);
-  late.abort();
-  return first;
-}
-
-/** Returns undefined if the page does not respond, because a script does not end. */
-async function screenshotOf(page: Page): Promise<Buffer | undefined> {
-  const options = { timeout: screenshotMs, animations: 'disabled', caret: 'hide' } as const;
-  try {
-    const png = await page.screenshot(options);
-    return png.length <= largePng ? png : await page.screenshot({ ...options, type: 'jpeg', quality: 60 });
-  } catch {
-    return undefined;
-  }
 }

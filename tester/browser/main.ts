@@ -15,7 +15,6 @@ const loadPage = localPageLoader({
   executable: config.executable,
   maxBytes: config.maxBytes,
   addressOf: async (host) => (await lookup(host)).address,
-  now: () => performance.now(),
 });
 const server = await listen(createBrowserApp(loadPage, logger), config.port, '127.0.0.1');
 logger.info({ port: config.port }, 'listening');

@@ -31,7 +31,7 @@ export function watchMemory(argument: string, maxBytes: number): MemoryWatch {
     const { pids, bytes } = memoryOf(argument);
     if (bytes <= maxBytes) return;
     isExceeded = true;
-    for (const pid of pids) kill(pid);
+    pids.forEach(kill);
   }, everyMs);
   return {
     get isExceeded() {
@@ -39,6 +39,11 @@ export function watchMemory(argument: string, maxBytes: number): MemoryWatch {
     },
     end: () => clearInterval(timer),
   };
+}
+
+/** Kills all processes with this argument and their descendants. */
+export function killProcesses(argument: string): void {
+  familyOf(argument).forEach(kill);
 }
 
 function familyOf(argument: string): number[] {

@@ -19,6 +19,11 @@ export class Environments {
     this.#only = only;
   }
 
+  /** Scheme, domain and port: the parent URL of environments. */
+  get origin(): string {
+    return this.#base.origin;
+  }
+
   /** For example env.example. */
   get domain(): string {
     return this.#base.hostname;
