@@ -20,7 +20,7 @@ export class VariableMask {
     this.#variables = variables;
   }
 
-  /** Returns the text without the values, as they are or as JSON escapes them. Of overlapping ones, names the longest. */
+  /** Returns the text without the values, as they are or as JSON escapes them. Names the one with most characters where several overlap. */
   apply(text: string): string {
     this.#table ??= tableOf(this.#variables);
     const { patterns, names } = this.#table;
@@ -28,8 +28,8 @@ export class VariableMask {
     const bytes = Buffer.from(text);
     let shown = '';
     let position = 0;
-    for (const { start, end, longest } of matchesIn(bytes, patterns)) {
-      const name = names.get(bytes.toString('latin1', longest.end - longest.length, longest.end)) ?? '';
+    for (const { start, end, max } of matchesIn(bytes, patterns)) {
+      const name = names.get(bytes.toString('latin1', max.end - max.length, max.end)) ?? '';
       shown += `${bytes.toString('utf8', position, start)}\${${name}}`;
       position = end;
     }
@@ -53,7 +53,7 @@ function tableOf(variables: Variables): { patterns: PatternSet; names: ReadonlyM
 interface Match {
   start: number;
   end: number;
-  longest: { end: number; length: number };
+  max: { end: number; length: number };
 }
 
 function matchesIn(bytes: Uint8Array, patterns: PatternSet): Match[] {
@@ -64,11 +64,11 @@ function matchesIn(bytes: Uint8Array, patterns: PatternSet): Match[] {
     const length = patterns.endingIn(state);
     if (length === 0) continue;
     const end = index + 1;
-    const match: Match = { start: end - length, end, longest: { end, length } };
+    const match: Match = { start: end - length, end, max: { end, length } };
     // A longer value can cover several earlier ones.
     for (let last = matches.at(-1); last && last.end > match.start; last = matches.at(-1)) {
       match.start = Math.min(match.start, last.start);
-      if (last.longest.length >= match.longest.length) match.longest = last.longest;
+      if (last.max.length >= match.max.length) match.max = last.max;
       matches.pop();
     }
     matches.push(match);

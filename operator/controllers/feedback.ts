@@ -38,7 +38,7 @@ export function watchForFeedback(
   const comments = new CommentChecks({ environments, apiUrl, feedback });
   environments.addHandler((type, environment, old) => {
     const repository = repositories.get(objectKey(environment.metadata.namespace, environment.spec.repository));
-    // Of a Repository that is not known yet, the environments are checked when it is.
+    // The environments of a Repository that is not known yet are checked when it is.
     if (!repository || !takesFeedback(repository)) return;
     if (environment.spec.gitRef.type === 'pull request') comments.request(environment);
     if (type === 'deleted') return;

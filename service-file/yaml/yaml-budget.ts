@@ -10,7 +10,7 @@ const maxTokens = 120_000;
 /** Counted after aliases are filled in, which limits "billion laughs" files. */
 export const MAX_VALUES_OF_FILE = 20_000;
 const maxValues = 60_000;
-/** Of keys and values, in characters: an alias repeats a long text for the price of one value. */
+/** Limit of the text of keys and values: an alias repeats a long text for the price of one value. */
 const maxTextKib = 1024;
 
 /** What is left of the YAML limits for one service file, over all its files. */
