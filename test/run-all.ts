@@ -97,6 +97,7 @@ async function withoutCluster(): Promise<Outcome[]> {
   return [
     await check('format', 'node', 'test/checks/format.ts'),
     await check('types', 'tsc', '--noEmit'),
+    await check('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
     await check('lint', 'oxlint'),
     await check('generated files', 'node', 'crds/generate.ts', '--check'),
     await check('generated schema', 'node', 'service-file/generate.ts', '--check'),

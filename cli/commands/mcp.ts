@@ -110,18 +110,18 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       description: 'Creates and builds the environment of a branch, or builds the existing one.',
       inputSchema: { repository: z.string(), branch: z.string() },
     },
-    marked(async ({ repository, branch }) => {
+    marked(({ repository, branch }) => {
       const body = { gitRef: { name: branch, type: 'branch' }, ifExists: 'reuse' };
       const send = () => client.send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
-      return await suggesting(session, 'repository', repository, send);
+      return suggesting(session, 'repository', repository, send);
     }),
   );
   server.registerTool(
     'build_environment',
     { description: 'Builds the newest commit of an environment.', inputSchema: { environment } },
-    marked(async ({ environment: id }) => {
+    marked(({ environment: id }) => {
       const send = () => client.send<EnvironmentView>('POST', `${environmentPath(id)}/build`);
-      return await suggesting(session, 'environment', id, send);
+      return suggesting(session, 'environment', id, send);
     }),
   );
   return server;

@@ -8,7 +8,7 @@ export type { EventView } from '../../api/environment-details/events-view.ts';
 export type { GroupUsage } from '../../api/environment-details/group-usage.ts';
 export type { Usage } from '../../api/environment-details/usage.ts';
 export type { EnvironmentVisit, SharedView } from '../../api/environment-access/routes.ts';
-export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view.ts';
+export type { EnvironmentView, SpawnedView } from '../../api/environments/environment-view-schema.ts';
 export type { TestsView } from '../../api/environments/tests-view.ts';
 export type { InvitationView } from '../../api/users/group-invitations.ts';
 export type { InvitedMemberView, MemberView } from '../../api/groups/member-service.ts';
