@@ -52,16 +52,16 @@ const hang: Answer = () => undefined;
 test('refuses a list that is larger than permitted, without reading the rest of it', async () => {
   const list = { items: [{ metadata: { name: 'x'.repeat(1000) } }], metadata: { resourceVersion: '1' } };
   const size = Buffer.byteLength(JSON.stringify(list));
-  let closed = false;
+  const closed = Promise.withResolvers<void>();
   const endless: Answer = (_request, response) => {
-    response.on('close', () => (closed = true));
+    response.on('close', () => closed.resolve());
     response.writeHead(200, { 'content-type': 'application/json' }).write('['.repeat(size + 1));
   };
   answers.push(json(200, list), endless);
   expect((await client.list(ConfigMap, { maxBytes: size })).items).toHaveLength(1);
   await expect(client.list(ConfigMap, { maxBytes: size })).rejects.toThrow(TooLargeError);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect([closed, requests.length]).toEqual([true, 2]);
+  await closed.promise;
+  expect(requests).toHaveLength(2);
 });
 
 test('requests only metadata where that is enough', async () => {
