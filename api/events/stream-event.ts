@@ -20,7 +20,7 @@ export type ResetReason = z.infer<typeof resetSchema>['reason'];
 export type CloseReason = z.infer<typeof closeSchema>['reason'];
 
 const eventOf = <Name extends string>(name: Name, data: z.ZodType) =>
-  z.object({ event: z.literal(name), data: documentedJson(data) });
+  z.object({ event: z.literal(name), data: documentedJson(data), id: z.string().optional() });
 
 /**
  * One event of the stream. OpenAPI 3.1 has no schema for the items of a stream, so the response's describes one event,
@@ -33,7 +33,10 @@ export const streamEventSchema = z
     eventOf('ready', z.object({})),
     eventOf('close', closeSchema),
   ])
-  .meta({ description: 'One server-sent event. `id` follows in a block of its own.' });
+  .meta({
+    description:
+      'One server-sent event. `id` is the last event ID, which a block of its own sets: parsers add it to all later events.',
+  });
 
 /**
  * Returns the schema of a string that contains JSON. It checks only that the value is a string; the OpenAPI document
