@@ -14,6 +14,9 @@ import { TokenServer } from './server.ts';
 import { TokenEndpoint } from './token-endpoint.ts';
 import { TokenSigner } from './token-signer.ts';
 
+/** Passwords can be guessed as fast as this process answers: a limit would let anybody lock the administrator out. */
+const minPassword = 20;
+
 const config = readConfig(process.env);
 const logger = createLogger(config.LOG_LEVEL);
 const now = () => new Date();
@@ -38,9 +41,6 @@ const administrator =
     ? undefined
     : new SecretFolder(config.ADMINISTRATOR_FOLDER, accountOf, logger);
 const folders = [keys, signer, ...(administrator ? [administrator] : [])];
-
-/** Passwords can be guessed as fast as this process answers: a limit would let anybody lock the administrator out. */
-const minPassword = 20;
 
 /** Returns the account; undefined for an empty password. */
 function accountOf(files: SecretFiles) {
