@@ -52,9 +52,9 @@ const hang: Answer = () => undefined;
 test('refuses a list that is larger than permitted, without reading the rest of it', async () => {
   const list = { items: [{ metadata: { name: 'x'.repeat(1000) } }], metadata: { resourceVersion: '1' } };
   const size = Buffer.byteLength(JSON.stringify(list));
-  const closed = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<undefined>();
   const endless: Answer = (_request, response) => {
-    response.on('close', () => closed.resolve());
+    response.on('close', () => closed.resolve(undefined));
     response.writeHead(200, { 'content-type': 'application/json' }).write('['.repeat(size + 1));
   };
   answers.push(json(200, list), endless);
