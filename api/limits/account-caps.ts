@@ -58,12 +58,7 @@ export class AccountCaps {
    * @throws Conflict when the group's creator has reached their limit of repositories
    */
   repository<R>(group: Group, create: () => Promise<R>): Promise<R> {
-    const accountId = creatorOf(group);
-    if (accountId === undefined) return create();
-    const { directory } = this.#options;
-    const groups = directory.madeBy({ accountId });
-    const there = groups.reduce((sum, one) => sum + directory.repositories(one).length, 0);
-    return this.#create('repositories', accountId, there, create);
+    return this.#createIn(group, 'repositories', (one) => this.#options.directory.repositories(one).length, create);
   }
 
   /**
@@ -71,12 +66,7 @@ export class AccountCaps {
    * @throws Conflict when the group's creator has reached their limit of environments
    */
   environment<R>(group: Group, create: () => Promise<R>): Promise<R> {
-    const accountId = creatorOf(group);
-    if (accountId === undefined) return create();
-    const { directory } = this.#options;
-    const groups = directory.madeBy({ accountId });
-    const there = groups.reduce((sum, one) => sum + directory.environmentsIn(one).length, 0);
-    return this.#create('environments', accountId, there, create);
+    return this.#createIn(group, 'environments', (one) => this.#options.directory.environmentsIn(one).length, create);
   }
 
   /**
@@ -121,6 +111,14 @@ export class AccountCaps {
       (one) => variableBytes(variablesOf(one)) + variablesOf(one).length * overrideBytes + serviceFileBytes(one),
     );
     return [...ofRepositories, ...ofOverrides].reduce((sum, bytes) => sum + bytes, variableBytes(group.spec.variables));
+  }
+
+  /** Creates an object that counts for the group's creator. `countOf`: returns how many of its kind a group has. */
+  #createIn<R>(group: Group, what: Counted, countOf: (group: Group) => number, create: () => Promise<R>): Promise<R> {
+    const accountId = creatorOf(group);
+    if (accountId === undefined) return create();
+    const there = this.#options.directory.madeBy({ accountId }).reduce((sum, one) => sum + countOf(one), 0);
+    return this.#create(what, accountId, there, create);
   }
 
   async #create<R>(what: Counted, accountId: string, there: number, create: () => Promise<R>): Promise<R> {
