@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { useAction } from '../state/action.ts';
+import { useAction, useIsShown } from '../state/action.ts';
 import { Dialog } from './dialog.tsx';
 import { ErrorNote } from './error-note.tsx';
 
@@ -15,18 +15,21 @@ export interface ConfirmProps {
   /** A name that the user types first, for what nobody should delete by a slip. */
   typed?: string;
   act: () => Promise<void>;
+  /** Called after the action in place of onClose, unless the dialog was left meanwhile. */
+  onDone?: () => void;
   onClose: () => void;
 }
 
 /** Asks for confirmation of an action that cannot be undone. The focus is on Cancel. */
 export function Confirm(props: ConfirmProps): JSX.Element {
-  const { title, children, verb, isDestructive = true, typed, act, onClose } = props;
+  const { title, children, verb, isDestructive = true, typed, act, onClose, onDone = onClose } = props;
   const input = useSignal('');
   const field = useId();
   const cancel = useRef<HTMLButtonElement>(null);
+  const isShown = useIsShown();
   const action = useAction(async () => {
     await act();
-    onClose();
+    if (isShown()) onDone();
   });
   useEffect(() => cancel.current?.focus(), []);
   return (

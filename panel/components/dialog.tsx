@@ -28,6 +28,11 @@ export function Dialog({ title, onClose, children, isWide = false }: DialogProps
         event.preventDefault();
         onClose();
       }}
+      onClose={() => {
+        // Browsers close a dialog at a second Escape although the first was prevented; open is what is rendered.
+        dialog.current?.showModal();
+        onClose();
+      }}
       onMouseDown={(event) => {
         if (event.target === dialog.current) onClose();
       }}

@@ -98,6 +98,8 @@ function SearchButton(): JSX.Element {
   const isOpen = useSignal(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
+      // A terminal sends Ctrl+K to its shell.
+      if (event.defaultPrevented) return;
       const isTyping = event.target instanceof Element && event.target.closest('input, textarea, select, dialog');
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping;
       const isControlK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey);

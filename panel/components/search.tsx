@@ -23,7 +23,15 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
   const text = useSignal('');
   const chosen = useSignal(0);
   const found = useSignal<readonly SearchResult[]>([]);
+  /** The text that was searched for, and whether Enter was pressed before its results were there. */
+  const foundFor = useSignal('');
+  const isWaiting = useSignal(false);
   const message = useSignal('');
+  const open = (result: SearchResult | undefined) => {
+    if (!result) return;
+    onClose();
+    route(pageOf(result));
+  };
   useEffect(() => {
     const wanted = text.value.trim();
     chosen.value = 0;
@@ -31,8 +39,10 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
     const fail = (error: unknown) => {
       if (!ended.signal.aborted) message.value = sentenceOf(asRequestError(error));
     };
+    isWaiting.value = false;
     if (wanted === '') {
       found.value = [];
+      foundFor.value = '';
       message.value = '';
       if (favourites.value.length > 0) {
         readFavourites(ended.signal)
@@ -46,6 +56,8 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
       send<SearchResults>('GET', path, { signal: ended.signal })
         .then(({ results }) => {
           found.value = results;
+          foundFor.value = wanted;
+          if (isWaiting.value) open(results[0]);
           message.value = results.length === 0 ? `Nothing is called "${wanted}".` : '';
         })
         .catch(fail);
@@ -56,11 +68,6 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
     };
   }, [text.value]);
   const results = found.value;
-  const open = (result: SearchResult | undefined) => {
-    if (!result) return;
-    onClose();
-    route(pageOf(result));
-  };
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1 };
     const step = steps[event.key];
@@ -69,7 +76,8 @@ export function Search({ onClose }: { onClose: () => void }): JSX.Element {
       chosen.value = (chosen.value + step + results.length) % results.length;
     } else if (event.key === 'Enter') {
       event.preventDefault();
-      open(results[chosen.value]);
+      if (foundFor.value === text.value.trim()) open(results[chosen.value]);
+      else isWaiting.value = true;
     }
   };
   return (

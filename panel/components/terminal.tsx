@@ -34,8 +34,11 @@ export function TerminalScreen({ path, label, onEnd }: TerminalScreenProps): JSX
   useEffect(() => {
     const size = sizeOf(scroller.current, measure.current);
     const terminal = new xterm.Terminal({ cols: size.columns, rows: size.rows, scrollback, allowProposedApi: true });
+    let isShown = true;
     const session = new TerminalSession({
-      ...{ path, size, onEnd },
+      ...{ path, size },
+      // The socket of a closed shell ends later, when another shell may be open.
+      onEnd: (reason) => isShown && onEnd(reason),
       onOutput: (bytes, done) => terminal.write(bytes, done),
       onStart: () => keyboard.current?.focus(),
     });
@@ -62,6 +65,7 @@ export function TerminalScreen({ path, label, onEnd }: TerminalScreenProps): JSX
     });
     if (scroller.current) observer.observe(scroller.current);
     return () => {
+      isShown = false;
       observer.disconnect();
       clearTimeout(timer);
       cancelAnimationFrame(next);

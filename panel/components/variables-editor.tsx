@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { send } from '../api/client.ts';
 import type { VariableView } from '../api/types.ts';
-import { useAction } from '../state/action.ts';
+import { useAction, useIsShown } from '../state/action.ts';
 import { notify } from '../state/notices.ts';
 import { useQuery } from '../state/page.ts';
 import { Confirm } from './confirm.tsx';
@@ -146,18 +146,20 @@ function EditVariable({
   const value = useSignal(variable?.value ?? '');
   const visibility = useSignal<VariableView['visibility']>(variable?.visibility ?? 'always');
   const isSecret = useSignal(variable?.secret === true);
-  const isUnchanged = variable?.secret === true && isSecret.value && value.value === '';
+  const isShown = useIsShown();
+  // The value of a secret and of a variable with an error is not known here: empty, it was not changed.
+  const isValueChanged = !variable || value.value !== variable.value;
   const action = useAction(async () => {
     const body = {
       name: name.value.trim(),
-      ...(!isUnchanged && { value: value.value }),
+      ...(isValueChanged && { value: value.value }),
       visibility: visibility.value,
       ...((isSecret.value || variable?.secret === true) && { secret: isSecret.value }),
     };
     await send(variable ? 'PATCH' : 'POST', `${path}/variables`, { body });
     notify(`Saved ${body.name}. It takes effect with the next build.`);
     onChange();
-    onClose();
+    if (isShown()) onClose();
   });
   return (
     <Dialog title={variable ? 'Change the variable' : 'Add a variable'} onClose={onClose}>
@@ -188,7 +190,7 @@ function EditVariable({
         <Field
           label="Value"
           name="value"
-          hint={variable?.secret === true ? 'Empty keeps the current value.' : undefined}
+          hint={variable?.secret === true && isSecret.value ? 'Empty keeps the current value.' : undefined}
         >
           {(control) => (
             <textarea

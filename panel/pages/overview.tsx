@@ -13,7 +13,8 @@ import { Empty, LoadError, Skeleton } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { Icon } from '../components/icons.tsx';
 import { RepositoryCard } from '../components/repository-card.tsx';
-import { useAction } from '../state/action.ts';
+import { useAction, useIsShown } from '../state/action.ts';
+import { notify } from '../state/notices.ts';
 import { useBreadcrumbs } from '../state/breadcrumbs.ts';
 import { favourites } from '../state/favourites.ts';
 import { deleted, environments, noteListed } from '../state/live.ts';
@@ -204,10 +205,11 @@ function Count({ state, count, text }: { state: string; count: number; text: str
 function CreateGroup({ onClose }: { onClose: () => void }): JSX.Element {
   const { route } = useLocation();
   const name = useSignal('');
+  const isShown = useIsShown();
   const action = useAction(async () => {
     const group = await send<GroupView>('POST', '/api/groups', { body: { name: name.value } });
-    onClose();
-    route(groupPage(group.id));
+    if (isShown()) route(groupPage(group.id));
+    else notify(`Created ${group.id}.`);
   });
   return (
     <Dialog title="Create a group" onClose={onClose}>

@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { PasswordField } from '../components/credential-fields.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { ErrorNote } from '../components/error-note.tsx';
 import { Form, TextField } from '../components/form.tsx';
 import { useAction } from '../state/action.ts';
 import { reopen } from '../state/live.ts';
 import { useResource } from '../state/resource.ts';
-import { leaveEnded, loadSession, session, signIn, type LoginMethods } from '../state/session.ts';
+import { continueSession, leaveEnded, session, signIn, type LoginMethods } from '../state/session.ts';
 
 /** A dialog to sign in again, in front of the page, which keeps all input. */
 export function SignInAgain(): JSX.Element {
@@ -15,6 +16,10 @@ export function SignInAgain(): JSX.Element {
   const password = useSignal('');
   const action = useAction(async () => {
     await signIn(known, password.value);
+    reopen();
+  });
+  const elsewhere = useAction(async () => {
+    await continueSession();
     reopen();
   });
   return (
@@ -41,17 +46,20 @@ export function SignInAgain(): JSX.Element {
         <PasswordField value={password.value} onInput={(text) => (password.value = text)} hasFocus />
       </Form>
       {methods?.oidc !== undefined && (
-        <p>
-          Or{' '}
-          <a href={methods.oidc} target="_blank" rel="noopener">
-            sign in with OpenID Connect
-          </a>{' '}
-          in another tab, then{' '}
-          <button type="button" class="link-button" onClick={() => void loadSession()}>
-            continue here
-          </button>
-          .
-        </p>
+        <>
+          <p>
+            Or{' '}
+            <a href={methods.oidc} target="_blank" rel="noopener">
+              sign in with OpenID Connect
+            </a>{' '}
+            in another tab, then{' '}
+            <button type="button" class="link-button" disabled={elsewhere.isPending.value} onClick={elsewhere.run}>
+              continue here
+            </button>
+            .
+          </p>
+          <ErrorNote error={elsewhere.error.value} />
+        </>
       )}
     </Dialog>
   );

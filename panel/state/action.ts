@@ -1,4 +1,5 @@
 import { useSignal, type Signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/errors.ts';
 
 export interface Action {
@@ -26,4 +27,16 @@ export function useAction(act: () => Promise<void>): Action {
       });
   };
   return { run, isPending, error };
+}
+
+/** Returns a function that returns whether the component is still shown: what follows an answer depends on it. */
+export function useIsShown(): () => boolean {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return () => isShown.current;
 }

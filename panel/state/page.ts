@@ -42,18 +42,19 @@ export function useQuery(): {
   hrefWith: (changes: Record<string, string | undefined>) => string;
 } {
   const { query, path, route } = useLocation();
-  const hrefWith = (changes: Record<string, string | undefined>) => {
+  const hrefAt = (at: string, changes: Record<string, string | undefined>) => {
     const parameters = new URLSearchParams(location.search);
     for (const [name, value] of Object.entries(changes)) {
       if (value === undefined || value === '') parameters.delete(name);
       else parameters.set(name, value);
     }
     const text = parameters.toString();
-    return text === '' ? path : `${path}?${text}`;
+    return text === '' ? at : `${at}?${text}`;
   };
   return {
     query,
-    hrefWith,
-    setQuery: (changes, mode = 'replace') => route(hrefWith(changes), mode === 'replace'),
+    hrefWith: (changes) => hrefAt(path, changes),
+    // The page of the last render may have been left, for example by the action that closes its dialog.
+    setQuery: (changes, mode = 'replace') => route(hrefAt(location.pathname, changes), mode === 'replace'),
   };
 }

@@ -1,5 +1,5 @@
 import { signal, type Signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { send } from '../api/client.ts';
 import { asRequestError, type RequestError } from '../api/errors.ts';
 
@@ -21,8 +21,12 @@ export class Resource<T> {
   readonly path: string;
   readonly data: Signal<T | undefined> = signal(undefined);
   readonly error: Signal<RequestError | undefined> = signal(undefined);
+  /** Whether nothing has marked the data as possibly changed since its read was started. */
+  readonly isCurrent: Signal<boolean> = signal(false);
   #loading: Promise<void> | undefined;
-  #isStale = true;
+  /** Number of times that the data was marked as possibly changed, now and at the start of the last read. */
+  #marks = 0;
+  #marksAtRead = 0;
   #again = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
   /** Number of components that show it. */
@@ -34,7 +38,8 @@ export class Resource<T> {
 
   /** Reads the path, unless a read is in progress or the data is current. */
   ensure(): void {
-    if (this.#isStale) void this.reload();
+    const isBeingRead = this.#loading !== undefined && this.#marksAtRead === this.#marks;
+    if (!this.isCurrent.peek() && !isBeingRead) void this.reload();
   }
 
   /** Reads the path again. A call during a read causes another read, because that one may have missed the change. */
@@ -60,7 +65,8 @@ export class Resource<T> {
 
   /** Marks the data as possibly changed: it is read again when it is shown. */
   invalidate(): void {
-    this.#isStale = true;
+    this.#marks += 1;
+    this.isCurrent.value = false;
     if (this.users > 0) void this.reload();
   }
 
@@ -74,10 +80,11 @@ export class Resource<T> {
   }
 
   async #read(): Promise<void> {
+    this.#marksAtRead = this.#marks;
     try {
       const data = await send<T>('GET', withPosition(this.path));
       this.set(data);
-      this.#isStale = false;
+      this.isCurrent.value = this.#marksAtRead === this.#marks;
     } catch (thrown) {
       // The data of the last successful read stays visible beside the error.
       const error = asRequestError(thrown);
@@ -121,6 +128,21 @@ export function useResource<T>(path: string): Resource<T> {
     };
   }, [resource]);
   return resource;
+}
+
+/**
+ * Returns the data that a form starts with: undefined until it was read since the component is shown, because a form
+ * would overwrite what others have changed since an older read.
+ */
+export function useDataToEdit<T>(resource: Resource<T>): T | undefined {
+  const isMarked = useRef(false);
+  const isRead = useRef(false);
+  useLayoutEffect(() => {
+    resource.invalidate();
+    isMarked.current = true;
+  }, [resource]);
+  if (resource.isCurrent.value && isMarked.current) isRead.current = true;
+  return isRead.current ? resource.data.value : undefined;
 }
 
 /** Marks the data of each path that the function selects as possibly changed. */

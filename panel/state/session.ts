@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { onSessionEnd, send } from '../api/client.ts';
-import { asRequestError, RequestError } from '../api/errors.ts';
+import { asRequestError, RequestError, sentenceOf } from '../api/errors.ts';
 import type { UserView } from '../api/types.ts';
+import { notify } from './notices.ts';
 import { forgetAll } from './resource.ts';
 
 export type Session =
@@ -48,14 +49,21 @@ export async function loadSession(): Promise<void> {
 
 /** Signs in with a password. Requests that wait for the sign-in are sent again. @throws RequestError */
 export async function signIn(email: string, password: string): Promise<void> {
-  const before = session.value;
   await send('POST', '/api/user/login', { body: { email, password, cookie: true }, waitsForSignIn: false });
+  await continueSession();
+}
+
+/** Continues with the session of a sign-in, here or in another tab. @throws RequestError if there is none */
+export async function continueSession(): Promise<void> {
   const user = await send<UserView>('GET', '/api/user/info', { waitsForSignIn: false });
+  const before = session.value;
   const isOther = before.kind === 'signed-in' && before.user.email !== user.email;
   if (isOther || before.kind !== 'signed-in') forgetAll();
   session.value = { kind: 'signed-in', user };
   isEnded.value = false;
-  waiting?.resolve(undefined);
+  // What one account has requested is not repeated as another one.
+  if (isOther) waiting?.reject(new RequestError(401, `you are signed in as ${user.email} now. Try again`));
+  else waiting?.resolve(undefined);
   waiting = undefined;
 }
 
@@ -67,13 +75,16 @@ export async function register(email: string, password: string, invitation: stri
   await signIn(email, password);
 }
 
-/** Signs out, and reloads the page so that it keeps no data of the user. */
+/** Signs out, and reloads the page so that it keeps no data of the user. A failure is a notice. */
 export async function signOut(): Promise<void> {
   try {
     await send('POST', '/api/user/logout', { waitsForSignIn: false });
   } catch (thrown) {
     const error = asRequestError(thrown);
-    if (!error.isOfSession) throw error;
+    if (!error.isOfSession) {
+      notify(`You are still signed in. ${sentenceOf(error)}`);
+      return;
+    }
   }
   hasRegistered.value = false;
   location.assign('/sign-in');

@@ -47,6 +47,8 @@ const texts = () => page.getByRole('list', { name: 'Rules' }).getByRole('listite
 const saved = () => local.cluster.all<Repository>(REPOSITORY)[0]?.spec.sync;
 const rowOf = (text: string) => page.getByRole('row', { name: text }).innerText();
 
+const rowButtons = () => page.getByRole('list', { name: 'Rules' }).getByRole('button', { name: /^(Move|Edit|Remove)/ });
+
 test('adds rules with the keyboard, and shows what they match before they are saved', async () => {
   await page.getByLabel('Decide by rules which refs get an environment').press('Space');
   await button('Add a rule').press('Enter');
@@ -99,12 +101,35 @@ test('moves a rule with the keyboard, keeps the focus, and saves', async () => {
 
 test('reports a bad pattern at once, and edits and removes rules', async () => {
   await button('Edit rule 2').click();
+  // The open rule would get the place of another one.
+  const locked = await rowButtons().evaluateAll((all) => all.map((one) => one.hasAttribute('disabled')));
+  expect([locked.length, locked.includes(false)]).toEqual([4, false]);
   await field('Patterns').fill('[a-z]*');
   await button('Apply').click();
   await page.getByText('must be a pattern of names such as release/**').waitFor();
   await button('Remove rule 2').click();
   await page.getByText('1 of 36 refs get a new environment').waitFor();
   expect(await texts()).toHaveLength(1);
+}, 60_000);
+
+test('an open rule does not block saving when refs are no longer decided by rules', async () => {
+  await button('Add a rule').click();
+  await page.getByText('Finish or cancel the open rule').waitFor();
+  const byRules = page.getByLabel('Decide by rules which refs get an environment');
+  await byRules.press('Space');
+  expect(await page.getByRole('form', { name: 'Rules' }).getByRole('button', { name: 'Save' }).isEnabled()).toBe(true);
+  await byRules.press('Space');
+  await button('Cancel').click();
+}, 60_000);
+
+test('starts from the settings that are stored when the page is opened again', async () => {
+  await page.getByRole('link', { name: 'Environments', exact: true }).click();
+  const stored = saved();
+  if (stored) stored.dryRun = false;
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  const dryRun = page.getByLabel('Dry run: syncs create no environment');
+  await dryRun.waitFor();
+  expect(await dryRun.isChecked()).toBe(false);
 }, 60_000);
 
 test.each([

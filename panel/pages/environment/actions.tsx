@@ -85,8 +85,8 @@ export function Actions({ environment }: { environment: EnvironmentView }): JSX.
           verb={isEmpty ? 'Delete' : 'Delete contents'}
           act={async () => {
             await write('DELETE', '', 'Deletion requested.');
-            if (isEmpty) route(repositoryPage(environment.rid));
           }}
+          onDone={isEmpty ? () => route(repositoryPage(environment.rid)) : close}
           onClose={close}
         >
           {isEmpty ? (

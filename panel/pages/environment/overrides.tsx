@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { send } from '../../api/client.ts';
 import { environmentPath } from '../../api/paths.ts';
 import type { OverridesView } from '../../api/types.ts';
@@ -37,12 +38,7 @@ export function Overrides({ id }: { id: string }): JSX.Element {
         <VariablesEditor variables={found.variables} path={path} id={id} of="environment" onChange={onChange} />
       )}
       {found.withheld !== true && (found.applies || found.serviceFile !== '') && (
-        <ServiceFile
-          key={found.serviceFile}
-          saved={found.serviceFile}
-          path={path}
-          onSaved={(view) => resource.set(view)}
-        />
+        <ServiceFile saved={found.serviceFile} path={path} onSaved={(view) => resource.set(view)} />
       )}
     </section>
   );
@@ -56,12 +52,41 @@ interface ServiceFileProps {
 
 function ServiceFile({ saved, path, onSaved }: ServiceFileProps): JSX.Element {
   const text = useSignal(decodeText(saved));
+  /** What the text was changed from. */
+  const base = useSignal(saved);
+  const warnings = useSignal<OverridesView['warnings']>(undefined);
+  const isOutdated = saved !== base.value;
+  useEffect(() => {
+    if (text.value !== decodeText(base.value) && text.value !== decodeText(saved)) return;
+    text.value = decodeText(saved);
+    base.value = saved;
+  }, [saved]);
   const action = useAction(async () => {
-    onSaved(await send<OverridesView>('POST', path, { body: { serviceFile: encodeText(text.value) } }));
+    const view = await send<OverridesView>('POST', path, { body: { serviceFile: encodeText(text.value) } });
+    base.value = view.serviceFile;
+    warnings.value = view.warnings;
+    onSaved(view);
     notify('Saved the service file of the environment. It takes effect with the next build.');
   });
   return (
-    <Form action={action} verb="Save" label="Service file of the environment">
+    <Form
+      action={action}
+      verb="Save"
+      label="Service file of the environment"
+      more={
+        isOutdated && (
+          <button
+            type="button"
+            onClick={() => {
+              text.value = decodeText(saved);
+              base.value = saved;
+            }}
+          >
+            Show the saved one
+          </button>
+        )
+      }
+    >
       <Field
         label="Service file"
         name="serviceFile"
@@ -80,6 +105,16 @@ function ServiceFile({ saved, path, onSaved }: ServiceFileProps): JSX.Element {
           />
         )}
       </Field>
+      {isOutdated && (
+        <p class="note" role="status">
+          Somebody else has saved another service file since you opened this one. Saving replaces it.
+        </p>
+      )}
+      {warnings.value?.map((warning) => (
+        <p key={warning} class="note state-degraded">
+          <span class="isolate">{warning}</span>
+        </p>
+      ))}
     </Form>
   );
 }

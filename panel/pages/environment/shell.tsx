@@ -19,7 +19,9 @@ interface Opened {
 /** A shell in a service of the environment. */
 export function Shell({ environment }: { environment: EnvironmentView }): JSX.Element {
   const { id, services } = environment;
-  const [service, setService] = useState(services[0]?.name ?? '');
+  const [chosen, setChosen] = useState('');
+  // The services change with builds while the page is open.
+  const service = services.some(({ name }) => name === chosen) ? chosen : (services[0]?.name ?? '');
   const [opened, setOpened] = useState<Opened>();
   const [reason, setReason] = useState<string>();
   const [error, setError] = useState<RequestError>();
@@ -57,7 +59,7 @@ export function Shell({ environment }: { environment: EnvironmentView }): JSX.El
           void open();
         }}
       >
-        <select aria-label="Service" disabled={isRunning} onInput={(event) => setService(event.currentTarget.value)}>
+        <select aria-label="Service" disabled={isRunning} onInput={(event) => setChosen(event.currentTarget.value)}>
           {services.map(({ name }) => (
             <option key={name} value={name} selected={name === service}>
               {name}

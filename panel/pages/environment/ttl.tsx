@@ -6,16 +6,17 @@ import { RequestError } from '../../api/errors.ts';
 import { environmentPath, readEnvironmentPath } from '../../api/paths.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form, TextField } from '../../components/form.tsx';
-import { useAction } from '../../state/action.ts';
+import { useAction, useIsShown } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { resourceOf } from '../../state/resource.ts';
 import { durationText, parseDuration } from '../../view/time.ts';
 
 export function Ttl({ environment, onClose }: { environment: EnvironmentView; onClose: () => void }): JSX.Element {
   const text = useSignal(environment.ttl === undefined ? '' : durationText(environment.ttl));
+  const isShown = useIsShown();
   const action = useAction(async () => {
     await setTtl(environment.id, text.value);
-    onClose();
+    if (isShown()) onClose();
   });
   return (
     <Dialog title="Set the time to live" onClose={onClose}>

@@ -7,7 +7,8 @@ import { groupPath, repositoryPage } from '../../api/paths.ts';
 import type { RepositoryView } from '../../api/types.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form, SelectField, TextField } from '../../components/form.tsx';
-import { useAction } from '../../state/action.ts';
+import { useAction, useIsShown } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
 import { invalidateWhere } from '../../state/resource.ts';
 
 type Type = RepositoryView['type'];
@@ -86,6 +87,7 @@ export function AddRepository({ group, onClose }: { group: string; onClose: () =
   const name = useSignal('');
   const values = useSignal<Readonly<Record<string, string>>>({});
   const { parameters } = hosts[type.value];
+  const isShown = useIsShown();
   const action = useAction(async () => {
     const params = Object.fromEntries(parameters.map((one) => [one.name, values.value[one.name]?.trim() ?? '']));
     const body = { name: name.value, type: type.value, params, sync: true };
@@ -93,8 +95,9 @@ export function AddRepository({ group, onClose }: { group: string; onClose: () =
       throw atFirstParameter(asRequestError(thrown), parameters);
     });
     invalidateWhere((path) => path.startsWith('/api/overview'));
-    onClose();
-    route(repositoryPage(added.id));
+    // The user may have left the dialog, and be at something else.
+    if (isShown()) route(repositoryPage(added.id), true);
+    else notify(`Added ${added.id}.`);
   });
   return (
     <Dialog title="Add a repository" onClose={onClose}>

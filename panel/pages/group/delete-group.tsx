@@ -35,8 +35,8 @@ export function DeleteGroup({ id, name, repositories }: DeleteGroupProps): JSX.E
           act={async () => {
             await send('DELETE', groupPath(id));
             notify('Deletion requested.');
-            route('/');
           }}
+          onDone={() => route('/')}
           onClose={() => setQuery({ dialog: undefined })}
         >
           <p>

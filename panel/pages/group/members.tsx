@@ -53,12 +53,12 @@ export function Members({ id, members, onChange }: MembersProps): JSX.Element {
           act={async () => {
             if (chosen.name === own) {
               await send('POST', `${groupPath(id)}/leave`);
-              route('/');
             } else {
               await send('DELETE', `${groupPath(id)}/members/${encodeURIComponent(chosen.name)}`);
               onChange();
             }
           }}
+          onDone={chosen.name === own ? () => route('/') : close}
           onClose={close}
         >
           <p>
@@ -111,15 +111,14 @@ function MemberRow({
     role.value = member.role;
   }, [member.role]);
   const action = useAction(async () => {
+    const wanted = role.value;
     try {
-      await send('PATCH', `${groupPath(group)}/members/${encodeURIComponent(member.name)}`, {
-        body: { role: role.value },
-      });
+      await send('PATCH', `${groupPath(group)}/members/${encodeURIComponent(member.name)}`, { body: { role: wanted } });
     } catch (error) {
       role.value = member.role;
       throw error;
     }
-    notify(`${member.name} is now ${role.value}.`);
+    notify(`${member.name} is now ${wanted}.`);
     onChange();
   });
   return (
@@ -133,8 +132,12 @@ function MemberRow({
         <select
           aria-label={`Role of ${member.name}`}
           onInput={(event) => {
-            role.value = event.currentTarget.value === 'owner' ? 'owner' : 'member';
-            action.run();
+            // One change at a time. Not disabled meanwhile, which would take the focus away.
+            if (action.isPending.value) event.currentTarget.value = role.value;
+            else {
+              role.value = event.currentTarget.value === 'owner' ? 'owner' : 'member';
+              action.run();
+            }
           }}
         >
           {roles.map(([value, text]) => (

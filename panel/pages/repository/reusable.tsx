@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { send } from '../../api/client.ts';
 import { repositoryPath } from '../../api/paths.ts';
-import type { GitRef, RepositoryHead } from '../../api/types.ts';
+import type { GitRef, RepositoryHead, RepositorySettingsView } from '../../api/types.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { ErrorNote } from '../../components/error-note.tsx';
 import { Form, SelectField, TextField } from '../../components/form.tsx';
 import { Ago } from '../../components/times.tsx';
 import { useAction } from '../../state/action.ts';
@@ -29,16 +30,23 @@ export function ReusableEnvironments({
   const label = useSignal('');
   const ref = useSignal('');
   const type = useSignal<GitRef['type']>('branch');
+  // The API replaces the whole list, which others may have changed since the page was opened.
+  const readAllowed = async () =>
+    (await send<RepositorySettingsView>('GET', `${repositoryPath(repository.id)}/settings`)).reusable ?? [];
   const action = useAction(async () => {
     const added = { name: ref.value.trim(), type: type.value };
-    const known = allowed.find((one) => one.label === label.value.trim());
-    const others = allowed.filter((one) => one !== known);
+    const current = await readAllowed();
+    const known = current.find((one) => one.label === label.value.trim());
+    const others = current.filter((one) => one !== known);
     await save({ reusable: [...others, { label: label.value.trim(), refs: [...(known?.refs ?? []), added] }] });
     label.value = '';
     ref.value = '';
   });
-  const remove = useAction(async () => save({ reusable: allowed.filter((one) => one.label !== removed.value) }));
   const removed = useSignal('');
+  const remove = useAction(async () => {
+    const current = await readAllowed();
+    await save({ reusable: current.filter((one) => one.label !== removed.value) });
+  });
   const chosen = query['name'] ?? '';
   return (
     <section class="stack-small">
@@ -86,6 +94,7 @@ export function ReusableEnvironments({
           ))}
         </ul>
       )}
+      <ErrorNote error={remove.error.value} />
       <Form action={action} verb="Allow" label="Reusable environment">
         <div class="form-row">
           <TextField

@@ -38,6 +38,8 @@ export function Rules({ repository, settings, save }: SettingsProps & { reposito
     if (rule) rules.value = [...rules.value.slice(0, position), rule, ...rules.value.slice(position + 1)];
   };
   const count = rules.value.length;
+  // The open rule has its place in the list, which therefore stays as it is.
+  const isEditing = isByRules.value && edited.value !== undefined;
   return (
     <section class="stack-small">
       <h2>Environments by rule</h2>
@@ -66,6 +68,7 @@ export function Rules({ repository, settings, save }: SettingsProps & { reposito
                     rule={rule}
                     position={position}
                     count={count}
+                    isLocked={isEditing}
                     move={(to) => move(position, to)}
                     edit={() => (edited.value = position)}
                     remove={() => {
@@ -92,8 +95,8 @@ export function Rules({ repository, settings, save }: SettingsProps & { reposito
           <RulesCheck id={repository.id} rules={rules.value} />
         </>
       )}
-      {edited.value !== undefined && <p class="muted">Finish or cancel the open rule to save the rules.</p>}
-      <Form action={action} verb="Save" label="Rules" isDisabled={edited.value !== undefined}>
+      {isEditing && <p class="muted">Finish or cancel the open rule to save the rules.</p>}
+      <Form action={action} verb="Save" label="Rules" isDisabled={isEditing}>
         <CheckField
           label="Dry run: syncs create no environment"
           isChecked={isDryRun.value}
@@ -110,6 +113,7 @@ function RuleRow({
   rule,
   position,
   count,
+  isLocked,
   move,
   edit,
   remove,
@@ -117,6 +121,7 @@ function RuleRow({
   rule: Rule;
   position: number;
   count: number;
+  isLocked: boolean;
   move: (to: number) => void;
   edit: () => void;
   remove: () => void;
@@ -134,7 +139,7 @@ function RuleRow({
           class="icon-button"
           data-control={`up ${position}`}
           aria-label={`Move ${name} up`}
-          disabled={position === 0}
+          disabled={isLocked || position === 0}
           onClick={() => move(position - 1)}
         >
           <Icon name="up" />
@@ -144,15 +149,15 @@ function RuleRow({
           class="icon-button"
           data-control={`down ${position}`}
           aria-label={`Move ${name} down`}
-          disabled={position === count - 1}
+          disabled={isLocked || position === count - 1}
           onClick={() => move(position + 1)}
         >
           <Icon name="down" />
         </button>
-        <button type="button" class="ghost" aria-label={`Edit ${name}`} onClick={edit}>
+        <button type="button" class="ghost" aria-label={`Edit ${name}`} disabled={isLocked} onClick={edit}>
           Edit
         </button>
-        <button type="button" class="ghost" aria-label={`Remove ${name}`} onClick={remove}>
+        <button type="button" class="ghost" aria-label={`Remove ${name}`} disabled={isLocked} onClick={remove}>
           Remove
         </button>
       </span>

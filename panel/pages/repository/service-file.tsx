@@ -11,7 +11,7 @@ import { Field, Form, SelectField } from '../../components/form.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
-import { resourceOf, useResource } from '../../state/resource.ts';
+import { resourceOf, useDataToEdit, useResource } from '../../state/resource.ts';
 import { decodeText, encodeText } from '../../view/base64.ts';
 import { offsetOf } from '../../view/text-position.ts';
 
@@ -41,7 +41,7 @@ const modes: readonly (readonly [Mode, string])[] = [
 /** The service file of the settings, checked while it is edited. */
 export function ServiceFileEditor({ id }: { id: string }): JSX.Element {
   const resource = useResource<RepositorySettingsView>(`${repositoryPath(id)}/settings`);
-  const settings = resource.data.value;
+  const settings = useDataToEdit(resource);
   const error = resource.error.value;
   if (!settings) {
     if (error) return <LoadError error={error} retry={() => void resource.reload()} what="service file" />;

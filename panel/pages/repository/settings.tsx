@@ -14,7 +14,7 @@ import { SleepForm } from '../../components/sleep-settings.tsx';
 import { useAction } from '../../state/action.ts';
 import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
-import { resourceOf, useResource } from '../../state/resource.ts';
+import { resourceOf, useDataToEdit, useResource } from '../../state/resource.ts';
 import { durationText, parseDuration } from '../../view/time.ts';
 import { ReusableEnvironments } from './reusable.tsx';
 import { Rules } from './rules.tsx';
@@ -35,7 +35,7 @@ export function RepositorySettings({ repository }: { repository: RepositoryHead 
   const { id } = repository;
   const path = `${repositoryPath(id)}/settings`;
   const resource = useResource<Settings>(path);
-  const settings = resource.data.value;
+  const settings = useDataToEdit(resource);
   const error = resource.error.value;
   if (!settings) {
     if (error) return <LoadError error={error} retry={() => void resource.reload()} what="settings" />;
@@ -282,8 +282,8 @@ function Delete({ repository }: { repository: RepositoryHead }): JSX.Element {
           act={async () => {
             await send('DELETE', repositoryPath(repository.id));
             notify('Deletion requested.');
-            route(groupPage(repository.gid));
           }}
+          onDone={() => route(groupPage(repository.gid))}
           onClose={() => setQuery({ dialog: undefined })}
         >
           <p>

@@ -8,7 +8,8 @@ import type { GitRef, SpawnedView } from '../../api/types.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { CheckField, Form, SelectField, TextField } from '../../components/form.tsx';
 import { RefField } from '../../components/ref-field.tsx';
-import { useAction } from '../../state/action.ts';
+import { useAction, useIsShown } from '../../state/action.ts';
+import { notify } from '../../state/notices.ts';
 import { useQuery } from '../../state/page.ts';
 import { bareName, refsOf, typeOfName } from '../../view/ref-choice.ts';
 import { parseDuration } from '../../view/time.ts';
@@ -32,6 +33,7 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
   const name = useSignal('');
   const ttl = useSignal('');
   const isReused = useSignal(true);
+  const isShown = useIsShown();
   const action = useAction(async () => {
     const seconds = ttl.value.trim() === '' ? undefined : parseDuration(ttl.value);
     if (ttl.value.trim() !== '' && seconds === undefined) {
@@ -45,7 +47,8 @@ export function Spawn({ repository, onClose }: { repository: string; onClose: ()
       ifExists: isReused.value ? 'reuse' : 'create',
     };
     const spawned = await send<SpawnedView>('POST', `${repositoryPath(repository)}/spawn`, { body });
-    route(environmentPage(spawned.id), true);
+    if (isShown()) route(environmentPage(spawned.id), true);
+    else notify(`Spawned ${spawned.id}.`);
   });
   const existing = known.value.find(({ gitRef }) => gitRef.type === type.value && gitRef.name === bareName(ref.value));
   return (
