@@ -40,6 +40,9 @@ const serviceLog: readonly Option[] = [
 
 const pod: Option = ['--pod <name>', 'a pod of the service; by default a ready one'];
 
+const noTerminal: Option = ['-T, --no-tty', 'without a terminal, as in a pipe'];
+const runCommand = 'run a command in a container of a service, or a shell; write -- before the command';
+
 const resultsOfTests = 'the server reads the results from the tester';
 const tokensOfAccounts = 'API tokens belong to accounts of the server';
 
@@ -400,8 +403,10 @@ export const COMMANDS: readonly Leaf[] = [
   },
   {
     usage: 'exec <env> <service> [command...]',
-    summary: 'run a command in a container of a service, or a shell; write -- before the command',
-    options: [pod, ['-T, --no-tty', 'without a terminal, as in a pipe'], ['-n, --no-stdin', 'without standard input']],
+    summary: runCommand,
+    options: [pod, noTerminal, ['-n, --no-stdin', 'without standard input']],
+    // There -n is the namespace.
+    inPlugin: { summary: runCommand, options: [pod, noTerminal, ['--no-stdin', 'without standard input']] },
     load: async () => (await import('./commands/exec.ts')).exec,
   },
   {

@@ -215,6 +215,23 @@ describe('sign-in', () => {
     ).toBe(4);
     expect((await run('api GET //evil.example/x', { env: own() })).err).toContain('is not a path of');
   });
+
+  test('sends the token of COPPICE_URL to no other server', async () => {
+    await run(`login ${url.replace('localhost', '127.0.0.1')} --with-token --context other`, {
+      env: own(),
+      input: token,
+    });
+    const ofAnother = { ...own(), COPPICE_URL: url, COPPICE_TOKEN: 'cpt_wrong' };
+    expect((await run('group list --context other', { env: ofAnother })).code).toBe(0);
+    expect((await run('group list', { env: ofAnother })).code).toBe(4);
+  });
+
+  test('refuses a context of another server before it signs in', async () => {
+    await run(`login ${url} --with-token --context here`, { env: own(), input: token });
+    const other = url.replace('localhost', '127.0.0.1');
+    const { code, err } = await run(`login ${other} --with-token --context here`, { env: own(), input: '' });
+    expect([code, err]).toEqual([2, expect.stringContaining('already names')]);
+  });
 });
 
 test('sets, lists and deletes variables', async () => {
@@ -227,6 +244,37 @@ test('sets, lists and deletes variables', async () => {
   expect(listed.out).not.toContain('hidden\n');
   expect((await run('vars unset --repo acme.shop A')).code).toBe(0);
   expect((await run('vars list --repo acme.shop -o name')).out).toBe('B\nS\n');
+});
+
+test.each(['vars unset --repo acme.shop', 'vars unset --group acme', 'group remove acme'])(
+  '%s .. does not reach what contains the name',
+  async (command) => {
+    for (const name of ['..', '.', '%2e%2e']) {
+      const { code, err } = await run(`${command} ${name}`);
+      expect([code, err]).toEqual([name === '%2e%2e' ? 1 : 2, expect.not.stringContaining('deleted')]);
+    }
+    expect((await run('env get acme.shop-main')).code).toBe(0);
+  },
+);
+
+test('finds a mistake in the timeout before it sends a request', async () => {
+  const { code } = await run('env rebuild acme.shop-main --yes --wait --timeout 10min');
+  expect([code, api.cluster.patches]).toEqual([2, []]);
+});
+
+describe('logs', () => {
+  test('of an environment that does not exist are an error, also with --tail', async () => {
+    const { code, err } = await run('logs acme.shop-mian --tail 5');
+    expect([code, err]).toEqual([1, expect.stringContaining('Did you mean acme.shop-main?')]);
+  });
+
+  test.each([
+    ['logs acme.shop-main -f --tail 5', '--service'],
+    ['logs acme.shop-main -o yaml', 'not as yaml'],
+  ])('%s is refused', async (args, why) => {
+    const { code, err } = await run(args);
+    expect([code, err]).toEqual([2, expect.stringContaining(why)]);
+  });
 });
 
 test('asks for the value of a variable at a terminal, without showing secrets', async () => {
@@ -461,6 +509,20 @@ describe('the check of a file in a stranger’s checkout', () => {
   test('sends files of the checkout', async () => {
     writeFileSync(join(fork, 'x.env'), 'TOKEN=theirs\n');
     expect(await checked('compose.yaml')).toMatchObject({ code: 0, out: expect.stringContaining('theirs') });
+  });
+
+  test('reads no device', async () => {
+    symlinkSync('/dev/zero', join(fork, 'zero.yaml'));
+    const { code, err } = await checked('zero.yaml');
+    expect([code, err]).toEqual([1, expect.stringContaining('leads out of the checkout')]);
+    const outside = await run('check /dev/zero --repo acme.shop', { folder });
+    expect([outside.code, outside.err]).toEqual([2, expect.stringContaining('it is a device')]);
+  });
+
+  test('notes that it reads only the file when git cannot list the others', async () => {
+    writeFileSync(join(fork, '.git', 'HEAD'), 'broken');
+    const { err } = await run('check compose.yaml --repo acme.shop', { folder: fork });
+    expect(err).toContain('git cannot list the files of the checkout');
   });
 
   test('sends no file that a link leads to', async () => {

@@ -46,6 +46,9 @@ export interface EnvironmentChange {
   now: ListedEnvironment | 'deleted';
 }
 
+/** A single environment, or all that the caller sees, of which `list` reads those of interest. */
+export type WatchedEnvironments = { id: string } | { list: () => Promise<ListedEnvironment[]> };
+
 export interface LogQuery {
   /** The log of this running service instead of that of a build. */
   service?: string | undefined;
@@ -99,10 +102,10 @@ export interface Installation {
   /** Reads an environment without starting a build. */
   environment(id: string, signal?: AbortSignal): Promise<EnvironmentView>;
   /**
-   * Returns changes until the signal ends it, and continues after a lost connection. With an `id`, it returns the state
-   * of that environment first.
+   * Returns changes until the signal ends it, and continues after a lost connection. The state of a single environment
+   * comes first, and what a list reads whenever changes may have been missed.
    */
-  changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange>;
+  changes(watched: WatchedEnvironments, signal: AbortSignal): AsyncGenerator<EnvironmentChange>;
   /** Returns the build that a request started or joined; without one, the current build. */
   build(id: string, request: string | undefined): Promise<BuildView>;
   spawn(repository: string, body: SpawnBody): Promise<SpawnedView>;

@@ -3,11 +3,16 @@ import { basename } from 'node:path';
 import { processIo } from './io.ts';
 import { runProgram } from './program.ts';
 
+/** What a shell reports of a program that SIGPIPE has ended. */
+const brokenPipe = 141;
+
 // A reader that closes the pipe early, such as `head`, ends the command without a message.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(brokenPipe);
+    throw error;
+  });
+}
 
 const called = basename(process.argv[1] ?? '').replace(/\.m?js$/, '');
 const name = called === 'kubectl-coppice' ? 'kubectl coppice' : 'coppice';

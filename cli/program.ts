@@ -106,6 +106,8 @@ function addLeaf(io: Io, parent: Command, name: ProgramName, leaf: Leaf): void {
   }
   command.action(async () => {
     const [run, session] = await Promise.all([load(), sessionOf(io, name, command.optsWithGlobals())]);
+    // A mistake in it must not be found after the request that is waited for.
+    session.given.seconds('timeout');
     const args: unknown[] = command.processedArgs.flat();
     const texts = args.map((arg) => (typeof arg === 'string' ? arg : undefined));
     await run(session, texts);

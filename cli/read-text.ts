@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { codeOf, usageError } from './errors.ts';
 import type { Io } from './io.ts';
@@ -11,8 +11,12 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** Reads a file that an argument names. @throws CliError */
 export function readText({ folder }: Pick<Io, 'folder'>, file: string): string {
+  const path = resolve(folder, file);
+  // Pipes of the shell, as in <(command), end; devices such as /dev/zero do not.
+  if (statSync(path, { throwIfNoEntry: false })?.isCharacterDevice() === true)
+    throw usageError(`${file} cannot be read: it is a device`);
   try {
-    return readFileSync(resolve(folder, file), 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     const code = codeOf(error) ?? '';
     throw usageError(`${file} cannot be read: ${reasons[code] ?? String(error)}`);

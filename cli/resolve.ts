@@ -19,9 +19,14 @@ export async function repositoryId(session: Session, given = session.given.text(
 /** Finds the repository whose address is the checkout's remote. @throws CliError */
 export async function repositoryOf(installation: Installation, { remote }: Checkout): Promise<ListedRepository> {
   const key = repositoryKey(remote);
-  const { repositories } = await installation.repositories();
+  const { repositories, isTruncated } = await installation.repositories();
   const found = repositories.filter(({ url }) => repositoryKey(url) === key);
   const [first, second] = found;
+  if (!first && isTruncated) {
+    throw usageError(
+      `you see too many repositories of ${installation.name} to find the one of this checkout. Name it, such as acme.shop`,
+    );
+  }
   if (!first) {
     throw new CliError(
       `no repository of ${installation.name} that you can see has the address of this checkout (${key}). ` +
@@ -54,7 +59,7 @@ export async function gitRef({ given, io }: Session): Promise<GitRef> {
   return { name: checkout.branch, type: 'branch' };
 }
 
-/** Returns the environments of a ref in the order in which a spawn reuses them: with contents first, then by age. */
+/** Returns the environments of a ref, those with contents first, then by age. */
 async function environmentsOf(
   installation: Installation,
   repository: string,

@@ -27,7 +27,7 @@ export const spawnSchema = z.object({
   gitRef: gitRefSchema,
   ifExists: z.enum(['create', 'reuse']).default('create').meta({
     description:
-      'Extension: what to do if the ref has an environment already. `create` creates another one; `reuse` returns the oldest one that has contents, and builds it if `build` is true.',
+      'Extension: what to do if the ref has an environment already. `create` creates another one; `reuse` returns the oldest one, creates its contents if it has none, and builds it if `build` is true.',
   }),
 });
 export type Spawn = z.infer<typeof spawnSchema>;

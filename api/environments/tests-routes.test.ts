@@ -250,6 +250,22 @@ describe('POST', () => {
     expect(annotation()).toBeUndefined();
   });
 
+  test('are waiting from the request, or a new build, until they start', async () => {
+    const waitingIn = async (of: EnvironmentStatus, name: string) => {
+      api.addEnvironment('acme', name, 'shop', of);
+      const answer = await request(api.app).get(`/api/environment/acme.${name}/tests`).set('x-service-token', token);
+      return (answer.body as { waiting?: true }).waiting;
+    };
+    add();
+    expect((await get().expect(200)).body).not.toHaveProperty('waiting');
+    expect((await post().expect(202)).body).toMatchObject({ waiting: true, build: 3 });
+    expect((await get().expect(200)).body).toMatchObject({ waiting: true });
+    const { tests, deployed } = status;
+    if (!tests || !deployed) throw new Error('the status has no tests');
+    expect(await waitingIn({ ...status, deployed: { ...deployed, number: 4 } }, 'shop-built')).toBe(true);
+    expect(await waitingIn({ ...status, tests: { ...tests, request: 'r1' } }, 'shop-started')).toBeUndefined();
+  });
+
   test('answers 409 if tests are disabled, and still returns earlier outcomes without results', async () => {
     await start(undefined);
     add();

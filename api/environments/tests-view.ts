@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { findCondition } from '../../crds/conditions.ts';
 import type { Environment } from '../../crds/environment.ts';
 import { TEST_OUTCOMES, TESTED } from '../../crds/environment-tests.ts';
+import { requestAnnotation, TEST_REQUEST } from '../../crds/requests.ts';
 import type { TestHistory } from '../../crds/test-history.ts';
 import { conditionViews, conditionViewSchema } from '../http/condition-view.ts';
 import type { StoredTests } from './test-results.ts';
@@ -39,6 +40,10 @@ export const testsViewSchema = z
     tested: conditionViewSchema
       .optional()
       .meta({ description: 'The combined outcome of all tests; absent if the service file names none.' }),
+    waiting: z.literal(true).optional().meta({
+      description:
+        'The tests of the deployed build, or those requested last, have not started: `tests` are older ones.',
+    }),
     tests: z.array(
       z.object({
         name: z.string(),
@@ -62,7 +67,8 @@ export type TestsView = z.infer<typeof testsViewSchema>;
 const nothing: StoredTests = { results: new Map(), history: [] };
 
 /** Returns the tests of an environment as REST shows them. @param name of the only test to show; undefined for all */
-export function testsView({ status }: Environment, stored = nothing, name?: string): TestsView {
+export function testsView(environment: Environment, stored = nothing, name?: string): TestsView {
+  const { status } = environment;
   const { tests, conditions } = status ?? {};
   const condition = findCondition(conditions, TESTED);
   const [tested] = conditionViews(condition ? [condition] : []);
@@ -71,6 +77,7 @@ export function testsView({ status }: Environment, stored = nothing, name?: stri
   return {
     ...(tests && { build: tests.build }),
     ...(tested && { tested }),
+    ...(isWaiting(environment) && { waiting: true as const }),
     tests: (tests?.runs ?? []).filter(isShown).map(({ id, ...run }) => ({
       ...run,
       ...(id !== undefined && { ID: id }),
@@ -78,6 +85,14 @@ export function testsView({ status }: Environment, stored = nothing, name?: stri
     })),
     ...(history.length > 0 && { history }),
   };
+}
+
+/** Returns whether tests are to run that have not started; with the round in the status they have. */
+function isWaiting({ metadata, status }: Environment): boolean {
+  const { deployed, tests } = status ?? {};
+  if (deployed?.tests === undefined) return false;
+  const request = metadata.annotations?.[requestAnnotation(TEST_REQUEST)];
+  return tests?.build !== deployed.number || (request !== undefined && tests.request !== request);
 }
 
 function historyView(

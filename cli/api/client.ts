@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CliError, codeOf, notSignedIn, timedOut } from '../errors.ts';
+import { CliError, codeOf, notSignedIn, timedOut, usageError } from '../errors.ts';
 import type { Target } from '../config/target.ts';
 import { shownDetail, type Detail } from './shown-detail.ts';
 import { exchange, textOf } from './http.ts';
@@ -34,9 +34,14 @@ export interface SendOptions {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** Segments that URLs resolve, also if they are encoded: as the name of a variable, `..` would name its owner. */
+const dotSegment = /(?:^|\/)(?:\.|%2e){1,2}(?=[/?#]|$)/i;
+
 /** Delays before each retry of a request, in milliseconds: a restart of the API takes a few seconds. */
 const waits = [250, 500, 1000, 2000, 4000, 8000];
 const maxRetryAfterSeconds = 60;
+/** Number of times that a body that was cut off is read again. */
+const maxCutOff = 2;
 
 /** The REST API of one server. */
 export class Client {
@@ -51,8 +56,7 @@ export class Client {
 
   /** Returns the answer, of the type that the endpoint declares. @throws CliError */
   async send<Answer>(method: Method, path: string, options: SendOptions = {}): Promise<Answer> {
-    const response = await this.open(method, path, options);
-    const text = await textOf(response);
+    const text = await this.#text(method, path, options);
     try {
       // Not validated: the server that sends it defines and verifies its type (api/http/endpoint.ts).
       return JSON.parse(text) as Answer;
@@ -60,6 +64,19 @@ export class Client {
       throw new CliError(`${this.target.url} does not answer like Coppice. Check the address`, undefined, {
         cause: error,
       });
+    }
+  }
+
+  /** Returns the body of a successful response; reads again what a lost connection has cut off. */
+  async #text(method: Method, path: string, options: SendOptions): Promise<string> {
+    for (let failures = 0; ; failures++) {
+      const response = await this.open(method, path, options);
+      try {
+        return await textOf(response);
+      } catch (error) {
+        if (options.signal?.aborted === true) throw error;
+        if (method !== 'GET' || failures === maxCutOff) throw this.lost(error);
+      }
     }
   }
 
@@ -99,7 +116,18 @@ export class Client {
     return new RequestError(status, error ?? `${this.target.url} answered ${status}`, details);
   }
 
+  /** Returns the error of a connection that was lost while an answer was read. */
+  lost(cause: unknown): CliError {
+    return new CliError(
+      `the connection to ${this.target.url} was lost before the answer was complete. Try again`,
+      undefined,
+      { cause },
+    );
+  }
+
+  /** @throws CliError for a path of another server, or with a name that leads to another resource */
   url(path: string, query: SendOptions['query'] = {}): URL {
+    if (dotSegment.test(path)) throw usageError(`${path} contains . or .. as a name, which leads to another resource`);
     const url = new URL(path, this.target.url);
     // The token must not reach another server, whatever the path is.
     if (url.origin !== this.target.url) throw new CliError(`${path} is not a path of ${this.target.url}`);
@@ -164,10 +192,13 @@ function parsedRefusal(text: string): { error?: string; details?: Detail[] } {
   }
 }
 
+/** Timers of Node.js end at once above it. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /** Returns a signal that ends a wait, and the error for it. */
 export function deadline(timeoutSeconds: number, what: string): { signal: AbortSignal; error: () => CliError } {
   return {
-    signal: AbortSignal.timeout(timeoutSeconds * 1000),
+    signal: AbortSignal.timeout(Math.min(timeoutSeconds * 1000, maxTimerMs)),
     error: () => timedOut(`${what} after ${timeoutSeconds} s. Wait longer with --timeout`),
   };
 }

@@ -4,6 +4,7 @@ import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { CliError, notSignedIn } from '../errors.ts';
 import { RequestError, type Client } from './client.ts';
 import { HANDSHAKE_TIMEOUT_MS, localhostLookup, textOf } from './http.ts';
+import { endWhenSilent } from './silence.ts';
 
 export interface FollowOptions {
   client: Client;
@@ -69,6 +70,7 @@ function connectOnce(
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   const limits = { handshakeTimeout: HANDSHAKE_TIMEOUT_MS, maxPayload: 1024 * 1024 };
   const socket = new WebSocket(url, { headers: client.headers, lookup: localhostLookup, ...limits });
+  endWhenSilent(socket);
   let newest = last;
   let queue = Promise.resolve();
   const take = async (frame: string) => {
@@ -115,17 +117,25 @@ function parseFrame(frame: string): BuildLogMessage[] {
   return frame.split('\n').map((line) => JSON.parse(line) as BuildLogMessage);
 }
 
-/** Returns the last lines of a build's log; none if it is not kept. */
+/** Returns the last lines of a build's log. @throws RequestError with the status 404 if it is not kept */
 export async function endOfLog(
   client: Client,
   id: string,
   build: number | undefined,
   lines: number,
 ): Promise<string[]> {
+  const path = `/api/environment/${encodeURIComponent(id)}/build/logs`;
+  const response = await client.open('GET', path, { query: { build }, headers: { accept: 'text/plain' } });
+  const all = await textOf(response).catch((error: unknown) => {
+    throw client.lost(error);
+  });
+  return lines === 0 ? [] : all.trimEnd().split('\n').slice(-lines);
+}
+
+/** Returns the last lines of a build's log; none if it is not kept. */
+export async function endOfKeptLog(read: () => Promise<string[]>): Promise<string[]> {
   try {
-    const path = `/api/environment/${encodeURIComponent(id)}/build/logs`;
-    const response = await client.open('GET', path, { query: { build }, headers: { accept: 'text/plain' } });
-    return (await textOf(response)).trimEnd().split('\n').slice(-lines);
+    return await read();
   } catch (error) {
     if (error instanceof RequestError && error.status === 404) return [];
     throw error;

@@ -4,6 +4,7 @@ import { ReceiveWindow, SendWindow } from '../../shell-protocol/windows.ts';
 import { CliError, notSignedIn } from '../errors.ts';
 import type { Client, SendOptions } from './client.ts';
 import { HANDSHAKE_TIMEOUT_MS, localhostLookup } from './http.ts';
+import { endWhenSilent } from './silence.ts';
 
 export interface PodSessionOptions {
   client: Client;
@@ -45,7 +46,10 @@ export class PodSession {
       // Not validated: the server that sends it defines its type (shell-protocol/frames.ts).
       else this.#control(JSON.parse(frame.toString('utf8')) as ServerMessage);
     });
-    socket.on('close', (code, reason) => this.#fail(closedError(options.client, code, reason.toString('utf8'))));
+    endWhenSilent(socket);
+    socket.on('close', (code, reason) => {
+      this.#fail(closedError(options.client, code, reason.toString('utf8')));
+    });
   }
 
   /** Connects to the server. @throws CliError */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type {
   EnvironmentChange,
@@ -11,6 +12,7 @@ import type {
   LogReader,
   Variables,
   VariablesOwner,
+  WatchedEnvironments,
 } from '../installation.ts';
 import { environmentPath, groupPath, repositoryPath } from '../paths.ts';
 import type { Client, Method } from './client.ts';
@@ -77,11 +79,17 @@ export class RestInstallation implements Installation {
     return this.#client.get(environmentPath(id), { build: false }, signal);
   }
 
-  async *changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange> {
+  async *changes(watched: WatchedEnvironments, signal: AbortSignal): AsyncGenerator<EnvironmentChange> {
+    const id = 'id' in watched ? watched.id : undefined;
+    let listed = new Set<string>();
     for await (const event of changes(this.#client, signal)) {
       if (event.type === 'ready') continue;
       if (event.type === 'reset') {
-        if (id !== undefined) yield { id, now: listedOf(await this.environment(id, signal)) };
+        const items = 'id' in watched ? [listedOf(await this.environment(watched.id, signal))] : await watched.list();
+        const now = new Set(items.map((item) => item.id));
+        for (const item of items) yield { id: item.id, now: item };
+        for (const one of listed) if (!now.has(one)) yield { id: one, now: 'deleted' };
+        listed = now;
         continue;
       }
       const { change } = event;
@@ -137,21 +145,17 @@ export class RestInstallation implements Installation {
       await followLog({ client, path, query, onMessage, onReconnect });
     } else if (service !== undefined) {
       const response = await client.open('GET', path, { query: { tail } });
-      const lines = (await textOf(response)).split('\n').filter((line) => line !== '');
+      const text = await textOf(response).catch((error: unknown) => {
+        throw client.lost(error);
+      });
+      const lines = text.split('\n').filter((line) => line !== '');
       // Not validated: the server that sends it defines its type (docs/reference/rest-api.md).
       for (const line of lines) await reader.onMessage(JSON.parse(line) as BuildLogMessage);
     } else if (tail !== undefined) {
       for (const line of await this.endOfBuildLog(id, build, tail)) await reader.onLine(line);
     } else {
       const response = await client.open('GET', path, { query: { build }, headers: { accept: 'text/plain' } });
-      let rest = '';
-      response.setEncoding('utf8');
-      for await (const chunk of response) {
-        const lines = (rest + String(chunk)).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) await reader.onLine(line);
-      }
-      if (rest !== '') await reader.onLine(rest);
+      for await (const line of linesOf(client, response)) await reader.onLine(line);
     }
   }
 
@@ -177,6 +181,23 @@ export class RestInstallation implements Installation {
     const { results } = await this.#client.get<SearchResults>('/api/search', query, signal);
     return results.filter((result) => result.kind === kind).map(({ item: { id } }) => id);
   }
+}
+
+/** Splits a text into lines as it arrives. @throws CliError if the connection is lost */
+async function* linesOf(client: Client, response: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  response.setEncoding('utf8');
+  const chunks = response[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await chunks.next().catch((error: unknown) => {
+      throw client.lost(error);
+    });
+    if (done === true) break;
+    const lines = (rest + String(value)).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 const endpoints: Readonly<Record<EnvironmentRequest['name'], readonly [method: Method, path: string]>> = {

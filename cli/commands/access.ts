@@ -37,7 +37,7 @@ async function print({ io, format }: Session, view: EnvironmentView): Promise<vo
     await printValue(io, format, { access: enforced, ...(ownAccess !== undefined && { ownAccess }) });
     return;
   }
-  await write(io.out, `${enforced}\n`);
+  await write(io.out, `${visible(enforced)}\n`);
 }
 
 /** Never an argument, which other users of the computer could read. @throws CliError if there is none */

@@ -26,13 +26,15 @@ export const check: Run = async (session, [given]) => {
   const name = required(given, 'FILE');
   const file = resolve(io.folder, name);
   const id = await repositoryId(session);
-  const text = readText(io, name);
   const root = checkoutOf(file);
-  // A link in a stranger's branch could name any file of whoever checks it.
-  if (root !== undefined && !isInside(root, file))
+  // A link in a stranger's branch could name any file of whoever checks it, or a device that never ends.
+  if (root !== undefined && existsSync(file) && !isInside(root, file))
     throw new CliError(`${name} is a symbolic link that leads out of the checkout. Check a file of the checkout`);
+  const text = readText(io, name);
+  const tracked = root === undefined ? [] : await trackedFiles(root);
+  if (tracked === undefined) note(io, 'git cannot list the files of the checkout, so the check sees only this file');
   const { files, leftOut } =
-    root === undefined ? { files: {}, leftOut: 0 } : filesBeside(file, text, root, await trackedFiles(root));
+    root === undefined || tracked === undefined ? { files: {}, leftOut: 0 } : filesBeside(file, text, root, tracked);
   if (leftOut > 0)
     note(io, `the check leaves out ${counted(leftOut, 'file')} of the checkout, because it is too large`);
   const body = { serviceFile: Buffer.from(text).toString('base64'), files };
@@ -74,13 +76,16 @@ function isInside(folder: string, file: string): boolean {
   return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
 }
 
-/** Returns the paths of the tracked files below the root; none without git, or if git refuses the checkout. */
-async function trackedFiles(root: string): Promise<string[]> {
+/** For more than a million paths. */
+const maxListBytes = 256 * 1024 * 1024;
+
+/** Returns the paths of the tracked files below the root; undefined without git, or if git refuses the checkout. */
+async function trackedFiles(root: string): Promise<string[] | undefined> {
   try {
-    const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], { cwd: root });
+    const { stdout } = await promisify(execFile)('git', ['ls-files', '-z'], { cwd: root, maxBuffer: maxListBytes });
     return stdout.split('\0').filter((path) => path !== '');
   } catch {
-    return [];
+    return undefined;
   }
 }
 

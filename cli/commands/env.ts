@@ -3,7 +3,7 @@ import { listedOf } from '../api/listed-environment.ts';
 import type { EnvironmentView, ListedEnvironment, SpawnBody } from '../api/types.ts';
 import { CliError, usageError } from '../errors.ts';
 import { requireConsent } from '../consent.ts';
-import type { EnvironmentRequest } from '../installation.ts';
+import type { EnvironmentFilter, EnvironmentRequest, WatchedEnvironments } from '../installation.ts';
 import { note, write } from '../io.ts';
 import { buildName } from '../output/build-name.ts';
 import { limitText, seconds, timeText } from '../output/duration.ts';
@@ -25,28 +25,46 @@ export function readEnvironment(session: Session, id: string): Promise<Environme
 }
 
 /** Returns the repositories to list: the named one, the checkout's, or all. */
-async function listedRepositories({ installation, given, io }: Session): Promise<string[]> {
+async function listedRepositories(session: Session): Promise<string[]> {
+  const { installation, given, io } = session;
   const named = given.text('repo');
-  if (named !== undefined) return [named];
+  if (named !== undefined) return [await repositoryId(session, named)];
   if (!given.flag('all')) {
     const checkout = await readCheckout(io.folder);
     if (checkout) return [(await repositoryOf(installation, checkout)).id];
   }
-  return (await installation.repositories()).repositories.map(({ id }) => id);
+  const { repositories, isTruncated } = await installation.repositories();
+  if (isTruncated) note(io, 'there are more repositories, whose environments are not listed. Name one with --repo');
+  return repositories.map(({ id }) => id);
 }
 
 export const list: Run = async (session) => {
   const { installation, given } = session;
   const repositories = await listedRepositories(session);
   const filter = { state: given.text('state'), health: given.text('health'), text: given.text('text') };
-  const lists = [];
-  for (const id of repositories) {
-    lists.push(await suggesting(session, 'repository', id, () => installation.environments(id, filter)));
-  }
-  const items = lists.flat();
+  const read = async () => {
+    const lists = [];
+    for (const id of repositories) {
+      lists.push(await suggesting(session, 'repository', id, () => installation.environments(id, filter)));
+    }
+    return lists.flat();
+  };
+  const items = await read();
   await printList(session.io, session.format, items, shown(session));
-  if (given.flag('watch')) await watch(session, undefined, items, ({ rid }) => repositories.includes(rid));
+  if (!given.flag('watch')) return;
+  const isListed = (item: ListedEnvironment) => repositories.includes(item.rid) && matches(item, filter);
+  await watch(session, { list: read }, items, isListed);
 };
+
+/** Returns whether an environment matches a filter, as GET /api/repository/{id}/environments decides it. */
+function matches({ id, name, gitRef, commit, status, health }: ListedEnvironment, filter: EnvironmentFilter): boolean {
+  const isOneOf = (value: string, values: string | undefined) =>
+    values === undefined || values.split(',').includes(value);
+  const text = `${id}\n${name}\n${gitRef.name}\n${commit ?? ''}`.toLowerCase();
+  return (
+    isOneOf(status, filter.state) && isOneOf(health, filter.health) && text.includes(filter.text?.toLowerCase() ?? '')
+  );
+}
 
 export const get: Run = async (session, [name]) => {
   const id = await environmentId(session, name);
@@ -58,7 +76,7 @@ export const get: Run = async (session, [name]) => {
     await printServices(session, view);
     await printIncluded(session, view);
   }
-  if (session.given.flag('watch')) await watch(session, id, [listedOf(view)], () => true);
+  if (session.given.flag('watch')) await watch(session, { id }, [listedOf(view)], () => true);
 };
 
 async function printServices({ io, format }: Session, environment: EnvironmentView): Promise<void> {
@@ -124,22 +142,35 @@ async function printIncluded({ io }: Session, { repositories = [] }: Environment
   await write(io.out, `\n${tableText(columns, repositories)}`);
 }
 
-/** Prints a row for each change to what was printed, until it is interrupted. */
+/** Prints a row for each change to what was printed, until it is interrupted, or the only environment is deleted. */
 async function watch(
   session: Session,
-  id: string | undefined,
+  watched: WatchedEnvironments,
   printed: readonly ListedEnvironment[],
   isWatched: (item: ListedEnvironment) => boolean,
 ): Promise<void> {
   const { io, installation, format } = session;
   const versions = new Map(printed.map((item) => [item.id, item.version]));
-  for await (const { now: item } of installation.changes(id, new AbortController().signal)) {
-    if (item === 'deleted' || !isWatched(item) || versions.get(item.id) === item.version) continue;
+  for await (const { id, now: item } of installation.changes(watched, new AbortController().signal)) {
+    if (item === 'deleted') {
+      if (versions.delete(id)) await printDeleted(session, id);
+      if ('id' in watched) return;
+      continue;
+    }
+    if (!isWatched(item) || versions.get(item.id) === item.version) continue;
     versions.set(item.id, item.version);
     if (format === 'json') await write(io.out, `${visibleJson(JSON.stringify(item))}\n`);
-    else if (format === 'yaml' || format === 'name') await printItem(io, format, item, shown(session));
-    else await write(io.out, tableText(shownColumns(session), [item]).split('\n').slice(1).join('\n'));
+    else if (format === 'yaml' || format === 'name') {
+      if (format === 'yaml') await write(io.out, '---\n');
+      await printItem(io, format, item, shown(session));
+    } else await write(io.out, tableText(shownColumns(session), [item]).split('\n').slice(1).join('\n'));
   }
+}
+
+async function printDeleted({ io, format }: Session, id: string): Promise<void> {
+  if (format === 'json') await write(io.out, `${JSON.stringify({ id, deleted: true })}\n`);
+  else if (format === 'yaml') await write(io.out, `---\nid: ${id}\ndeleted: true\n`);
+  else note(io, `${id} was deleted`);
 }
 
 function shownColumns(session: Session) {

@@ -15,13 +15,14 @@ export const login: Run = async (session, [address]) => {
   if (protocol === 'http:' && hostname !== 'localhost' && !/(^127\.|\.localhost$)/.test(hostname)) {
     note(io, `warning: ${url} is not encrypted: others on the network can read the token`);
   }
+  // Before the sign-in, whose token would otherwise be valid and stored nowhere.
+  const name = given.text('context') ?? new URL(url).host;
+  const old = readConfig(io).contexts[name];
+  if (old !== undefined && old.url !== url)
+    throw usageError(`the context ${name} already names ${old.url}. Pass another --context`);
   const token = await newToken(session, url);
   const { email } = await new Client({ url, token }, retryNote(io)).get<UserView>('/api/user/info');
   const config = readConfig(io);
-  const name = given.text('context') ?? new URL(url).host;
-  const old = config.contexts[name];
-  if (old !== undefined && old.url !== url)
-    throw usageError(`the context ${name} already names ${old.url}. Pass another --context`);
   writeConfig(io, { current: name, contexts: { ...config.contexts, [name]: { url, token, email } } });
   note(io, `signed in to ${url} as ${email}`);
 };

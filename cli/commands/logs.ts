@@ -10,17 +10,24 @@ export const logs: Run = async (session, [name]) => {
   const { installation, given, io } = session;
   const id = await environmentId(session, name);
   const service = given.text('service');
+  if (session.format === 'yaml' || session.format === 'name')
+    throw usageError(`a log is printed as text, or with -o json as one object per line, not as ${session.format}`);
   const build = given.number('build', 1);
   const tail = given.number('tail', 0);
+  const follow = given.flag('follow');
+  if (follow && tail !== undefined && service === undefined)
+    throw usageError(
+      '--tail with --follow is for the log of a --service. The log of a build is followed from its start',
+    );
   if (service !== undefined && build !== undefined) throw usageError('use --build or --service, not both');
   const read = () =>
     suggesting(session, 'environment', id, () =>
       installation.readLog(
         id,
-        { service, build, tail, follow: given.flag('follow') },
+        { service, build, tail, follow },
         {
           onMessage: (message) => printMessage(session, message),
-          onLine: (line) => write(io.out, `${visible(line)}\n`),
+          onLine: (line) => printLine(session, line),
           onReconnect: (why) => note(io, `${why}; connecting again`),
         },
       ),
@@ -35,6 +42,11 @@ export const logs: Run = async (session, [name]) => {
 /** Returns the names of the services of an environment. */
 export async function serviceNames({ installation }: Session, id: string, signal?: AbortSignal): Promise<string[]> {
   return (await installation.environment(id, signal)).services.map(({ name }) => name);
+}
+
+/** Prints a line of a build's log as text, or as JSON like messages. */
+async function printLine({ io, format }: Session, line: string): Promise<void> {
+  await write(io.out, format === 'json' ? `${visibleJson(JSON.stringify({ line }))}\n` : `${visible(line)}\n`);
 }
 
 async function printMessage(session: Session, message: BuildLogMessage): Promise<void> {

@@ -86,6 +86,24 @@ test('marks errors, which quote strangers too', async () => {
   expect(text).not.toContain('\u001b');
 });
 
+test('finds an environment by its commit, and says how many there are', async () => {
+  const client = await connect(false);
+  const commit = 'c0ffee'.padEnd(40, '0');
+  api.addEnvironment('acme', 'shop-web', 'shop', { deployed: { number: 1, commit, revision: 'r' } as never });
+  const listed = async (given: object) =>
+    JSON.stringify(await client.callTool({ name: 'list_environments', arguments: given as never }));
+  expect(await listed({})).toContain('\\"total\\":2');
+  const found = await listed({ text: 'C0FFEE' });
+  expect(found).toContain('acme.shop-web');
+  expect(found).not.toContain('acme.shop-main');
+});
+
+test('reports that an environment of which the log is read does not exist', async () => {
+  const client = await connect(false);
+  const answer = await client.callTool({ name: 'read_logs', arguments: { environment: 'acme.shop-mian' } });
+  expect(answer.isError).toBe(true);
+});
+
 test('suggests the nearest name', async () => {
   const client = await connect(false);
   const answer = await client.callTool({ name: 'explain_environment', arguments: { environment: 'acme.shop-mian' } });

@@ -3,9 +3,17 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { endOfLog } from '../api/log.ts';
+import type { Client } from '../api/client.ts';
+import { endOfKeptLog, endOfLog } from '../api/log.ts';
 import { textOf } from '../api/http.ts';
-import type { EnvironmentPage, EnvironmentView, EventView, Overview, SpawnedView } from '../api/types.ts';
+import type {
+  EnvironmentPage,
+  EnvironmentView,
+  EventView,
+  Overview,
+  SearchResults,
+  SpawnedView,
+} from '../api/types.ts';
 import { visibleJson, visible } from '../output/safe-text.ts';
 import { environmentPath, repositoryPath } from '../paths.ts';
 import { suggesting } from '../resolve.ts';
@@ -16,6 +24,8 @@ import { readEnvironment } from './env.ts';
 /** Maximum environments and lines in one answer, so that it does not fill a model's context. */
 const maxEnvironments = 100;
 const maxLines = 500;
+/** The maximum of GET /api/search. */
+const maxFound = 50;
 const environment = z.string().describe('id of an environment, such as acme.shop-main');
 
 /** Serves the Model Context Protocol on standard input and output. */
@@ -37,20 +47,18 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
     'list_environments',
     {
       ...reads,
-      description: 'Lists environments, the least healthy first.',
+      description: 'Lists environments: those of all repositories or of one, or those that match a text.',
       inputSchema: {
         repository: z.string().optional().describe('id of a repository, such as acme.shop; default: all'),
         text: z.string().max(100).optional().describe('part of a ref, name or commit'),
       },
     },
     marked(async ({ repository, text }) => {
-      if (repository === undefined) {
-        const { environments } = await client.get<Overview>('/api/overview', { limit: maxEnvironments });
-        return environments.filter(({ gitRef, id }) => text === undefined || `${id} ${gitRef.name}`.includes(text));
-      }
+      if (repository === undefined) return text === undefined ? leastHealthy(client) : found(client, text);
       const path = `${repositoryPath(repository)}/environments`;
       const read = () => client.get<EnvironmentPage>(path, { limit: maxEnvironments, text });
-      return (await suggesting(session, 'repository', repository, read)).items;
+      const { items, total } = await suggesting(session, 'repository', repository, read);
+      return { environments: items, total };
     }),
   );
   server.registerTool(
@@ -68,7 +76,9 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       return {
         environment: view,
         warnings: events.filter(({ type }) => type === 'Warning'),
-        ...(isFailed && { endOfBuildLog: await endOfLog(client, id, view.build?.number, 60) }),
+        ...(isFailed && {
+          endOfBuildLog: await endOfKeptLog(() => endOfLog(client, id, view.build?.number, 60)),
+        }),
       };
     }),
   );
@@ -85,7 +95,10 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
       },
     },
     marked(async ({ environment: id, service, build, lines }) => {
-      if (service === undefined) return (await endOfLog(client, id, build, lines)).map(visible).join('\n');
+      if (service === undefined) {
+        const read = () => endOfLog(client, id, build, lines);
+        return (await suggesting(session, 'environment', id, read)).map(visible).join('\n');
+      }
       const path = `${environmentPath(id)}/services/${encodeURIComponent(service)}/logs`;
       const response = await client.open('GET', path, { query: { tail: lines } });
       return visible(await textOf(response));
@@ -125,6 +138,19 @@ export function createMcpServer(session: Session, allowsWrites: boolean): McpSer
     }),
   );
   return server;
+}
+
+/** Returns the environments that are least healthy, and how many there are. */
+async function leastHealthy(client: Client) {
+  const { environments, counts } = await client.get<Overview>('/api/overview', { limit: maxEnvironments });
+  return { environments, total: Object.values(counts.status).reduce((sum, count) => sum + count, 0) };
+}
+
+/** Returns the best matches of a search that are environments, and whether there may be more. */
+async function found(client: Client, text: string) {
+  const { results } = await client.get<SearchResults>('/api/search', { text, limit: maxFound });
+  const environments = results.filter(({ kind }) => kind === 'environment').map(({ item }) => item);
+  return { environments, isComplete: results.length < maxFound };
 }
 
 /** Returns a tool's handler whose results and errors are marked: errors can quote builds and service files, too. */

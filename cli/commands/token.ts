@@ -1,7 +1,9 @@
 import type { Client } from '../api/client.ts';
 import type { ApiTokenView, UserView } from '../api/types.ts';
+import { usageError } from '../errors.ts';
 import { note, write } from '../io.ts';
 import { printList, printValue } from '../output/print.ts';
+import { visible } from '../output/safe-text.ts';
 import { required } from '../paths.ts';
 import { suggestingPart } from '../resolve.ts';
 import type { Run } from '../session.ts';
@@ -29,6 +31,7 @@ export const create: Run = async ({ client, io, format, given }, [name]) => {
     ...(repositories.length > 0 && { repositories }),
   };
   const expires = new Date(io.now() + (given.seconds('expires') ?? defaultSeconds) * 1000);
+  if (Number.isNaN(expires.getTime())) throw usageError('--expires is too long');
   const body = {
     name: required(name, 'NAME'),
     expirationTime: expires.toISOString(),
@@ -36,7 +39,7 @@ export const create: Run = async ({ client, io, format, given }, [name]) => {
   };
   const created = await client.send<ApiTokenView & { token: string }>('POST', path, { body });
   if (format === 'json' || format === 'yaml') await printValue(io, format, created);
-  else await write(io.out, `${created.token}\n`);
+  else await write(io.out, `${visible(created.token)}\n`);
   note(io, `expires on ${created.ExpiresOn}. The token is shown once`);
 };
 

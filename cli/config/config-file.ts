@@ -39,7 +39,7 @@ export function readConfig(io: Pick<Io, 'env'>): Config {
     throw new CliError(`${path} cannot be read. Check its permissions`, undefined, { cause: error });
   }
   // A copy or an editor may have made the tokens readable by other users.
-  if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+  if ((statSync(path).mode & 0o077) !== 0) restrict(path);
   try {
     return configSchema.parse(JSON.parse(text));
   } catch (error) {
@@ -49,11 +49,27 @@ export function readConfig(io: Pick<Io, 'env'>): Config {
   }
 }
 
-/** Replaces the file atomically, readable by its owner only. */
+/** Makes the file readable by its owner only. A mounted file, such as one of a Secret, cannot be changed. */
+function restrict(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch (error) {
+    if (!['EROFS', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
+  }
+}
+
+/** Replaces the file atomically, readable by its owner only. @throws CliError */
 export function writeConfig(io: Pick<Io, 'env'>, config: Config): void {
   const path = configPath(io);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
-  writeFileSync(temporary, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, path);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+    writeFileSync(temporary, `${JSON.stringify(config, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(temporary, path);
+  } catch (error) {
+    const why = codeOf(error) ?? String(error);
+    throw new CliError(`${path} cannot be written (${why}). Set XDG_CONFIG_HOME to a folder of yours`, undefined, {
+      cause: error,
+    });
+  }
 }

@@ -51,7 +51,9 @@ export function findTarget(io: Io, contextName: string | undefined): Target {
       `there is no context ${chosen}. ${near === undefined ? '`coppice context` lists them' : `Did you mean ${near}?`}`,
     );
   }
-  return { url: context.url, token: token ?? context.token, context: chosen };
+  // A token is sent only to the server that issued it.
+  const isOfAnother = url !== '' && originOf(url) !== context.url;
+  return { url: context.url, token: (isOfAnother ? undefined : token) ?? context.token, context: chosen };
 }
 
 function tokenFor({ current, contexts }: Config, origin: string): string | undefined {

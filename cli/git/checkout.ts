@@ -23,12 +23,16 @@ export async function readCheckout(folder: string): Promise<Checkout | undefined
       return undefined;
     }
   };
-  const [branch, commit] = await Promise.all([
-    git('symbolic-ref', '--quiet', '--short', 'HEAD'),
+  const [head, commit] = await Promise.all([
+    // Not --short, which keeps `heads/` where a tag has the same name.
+    git('symbolic-ref', '--quiet', 'HEAD'),
     git('rev-parse', '--verify', '--quiet', 'HEAD'),
   ]);
+  const branch = head?.replace(/^refs\/heads\//, '');
   const ofBranch = branch === undefined ? undefined : await git('config', '--get', `branch.${branch}.remote`);
-  const remote = await git('remote', 'get-url', ofBranch ?? 'origin');
+  // A branch can follow one of this checkout, or an address without a name.
+  const named = ofBranch === undefined ? undefined : await git('remote', 'get-url', '--', ofBranch);
+  const remote = named ?? (await git('remote', 'get-url', 'origin'));
   return remote === undefined ? undefined : { remote, branch, commit };
 }
 

@@ -30,6 +30,7 @@ import type {
   LogReader,
   Variables,
   VariablesOwner,
+  WatchedEnvironments,
 } from '../installation.ts';
 import { note, type Io } from '../io.ts';
 import type { Given } from '../session.ts';
@@ -118,8 +119,8 @@ export class KubectlInstallation implements Installation {
     return translated(async () => viewOf(await this.#objects.environment(id)));
   }
 
-  async *changes(id: string | undefined, signal: AbortSignal): AsyncGenerator<EnvironmentChange> {
-    const at = id === undefined ? undefined : parseId(id);
+  async *changes(watched: WatchedEnvironments, signal: AbortSignal): AsyncGenerator<EnvironmentChange> {
+    const at = 'id' in watched ? parseId(watched.id) : undefined;
     const namespace = at ? groupNamespace(at.group) : await translated(() => this.#objects.namespace());
     yield* environmentChanges(this.#cluster, { namespace, name: at?.name }, signal);
   }

@@ -44,10 +44,11 @@ export async function browserLogin(io: Io, url: string, open = openBrowser): Pro
 async function listen(state: string): Promise<{ server: Server; code: Promise<string> }> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-    const code = searchParams.get('code');
+    const [path, query] = (request.url ?? '').split('?');
+    const parameters = new URLSearchParams(query);
+    const code = parameters.get('code');
     // A page of another site can send requests to this port, but does not know the state.
-    const isOurs = request.method === 'GET' && pathname === '/callback' && searchParams.get('state') === state;
+    const isOurs = request.method === 'GET' && path === '/callback' && parameters.get('state') === state;
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
     response.setHeader('Content-Security-Policy', "default-src 'none'");
     if (!isOurs || code === null) {

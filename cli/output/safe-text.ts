@@ -2,7 +2,7 @@
  * Characters that a terminal interprets or that change the order of others: control, bidirectional and separator
  * characters. Tab and line feed are handled by the callers.
  */
-const unsafe = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Zl}\p{Zp}]/gu;
+const unsafe = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Zl}\p{Zp}]/gu;
 
 /** Complete escape sequences of terminals: CSI, OSC and other strings, two-character escapes. */
 const sequences =

@@ -1,4 +1,5 @@
 import { deadline } from '../api/client.ts';
+import { endOfKeptLog } from '../api/log.ts';
 import type { BuildView, ListedEnvironment } from '../api/types.ts';
 import { CliError } from '../errors.ts';
 import { note } from '../io.ts';
@@ -27,7 +28,7 @@ export async function waitFor<T>(
   const signal = AbortSignal.any([timeout.signal, ended.signal]);
   const progress = startProgress(io);
   try {
-    for await (const { now } of installation.changes(id, signal)) {
+    for await (const { now } of installation.changes({ id }, signal)) {
       const result = await judge(now);
       if (result !== undefined) return result;
       if (now !== 'deleted') progress.show(stageText(now));
@@ -57,7 +58,7 @@ export async function waitForBuild(session: Session, id: string, request: string
   });
   if (build.result === 'succeeded') return build;
   if (build.result === 'failed') {
-    const lines = await installation.endOfBuildLog(id, build.number, shownLogLines);
+    const lines = await endOfKeptLog(() => installation.endOfBuildLog(id, build.number, shownLogLines));
     // The last line is the message of the error below, without its line breaks.
     for (const line of lines.filter((text) => !text.startsWith('-- build failed: '))) note(io, line);
   }
