@@ -12,6 +12,18 @@ mv "$WORKSPACE.lock" "$WORKSPACE.cloning"
 # Programs that read untrusted data do not inherit the lock, so none of them can keep it after this script has ended.
 git() { command git "$@" 9>&-; }
 node() { command node "$@" 9>&-; }
+# What git says of a connection that was lost, or of a host that is restarted. Other errors would come again.
+lost='RPC failed|early EOF|disconnect|hung up|timed out|Connection (reset|refused)|resolve host|returned error: 5'
+# Fetches a ref or commit. The operator has just read the commit from this host, so a lost connection is tried again.
+fetch() {
+  for wait in 1 4 ''; do
+    if git fetch --quiet --depth=1 --no-tags -- "$ORIGIN" "$1" 2>"$WORKSPACE.errors"; then return 0; fi
+    cat "$WORKSPACE.errors" >&2
+    if [ -z "$wait" ] || ! grep -q -E "$lost" "$WORKSPACE.errors"; then return 128; fi
+    echo "fetching again in $wait s"
+    sleep "$wait"
+  done
+}
 # Additional certificate authorities of the installation. git uses either the public ones or one file, so both are joined.
 authorities=$(dirname "$GIT_CONFIG_GLOBAL")/certificate-authorities.pem
 if [ -f "$authorities" ]; then
@@ -21,10 +33,10 @@ fi
 echo "cloning ${INCLUDED:+$INCLUDED, }$REF at $COMMIT"
 git init --quiet "$WORKSPACE"
 cd "$WORKSPACE"
-git fetch --quiet --depth=1 --no-tags -- "$ORIGIN" "$REF"
+fetch "$REF"
 if [ "$(git rev-parse 'FETCH_HEAD^{commit}')" != "$COMMIT" ]; then
   echo "$REF has moved on; fetching the commit itself"
-  git fetch --quiet --depth=1 --no-tags -- "$ORIGIN" "$COMMIT"
+  fetch "$COMMIT"
 fi
 git checkout --quiet --detach "$COMMIT"
 # Starting this program takes time, so it runs only if the commit has submodules or large files, which it fetches.

@@ -106,6 +106,36 @@ test("clones a commit without any of Git's files", async () => {
   expect([existsSync(join(workspace, 'ctx/file')), existsSync(join(workspace, '.git'))]).toEqual([true, false]);
 });
 
+test('fetches again after a lost connection', async () => {
+  const commit = repository('lost', [dockerfile, ['40000', 'ctx', 'folder']]);
+  const serve = gitHttp(() => folder);
+  let posts = 0;
+  const flaky = createServer((request, response) => {
+    if (request.method === 'POST') posts++;
+    if (request.method !== 'POST' || posts > 1) serve(request, response);
+    else response.writeHead(200).write('0008NAK\n', () => void request.socket.destroy());
+  });
+  await new Promise<void>((resolve) => flaky.listen(0, '127.0.0.1', resolve));
+  const at = `http://127.0.0.1:${(flaky.address() as AddressInfo).port}`;
+  try {
+    const { code, reported } = await clone(
+      'lost',
+      commit,
+      gitConfig({ origin: at, address: '127.0.0.1' }, undefined),
+      at,
+    );
+    expect(reported).toContain('fetching again in 1 s');
+    expect([code, posts > 1]).toEqual([0, true]);
+  } finally {
+    flaky.close();
+  }
+});
+
+test('does not repeat what fails in the same way again', async () => {
+  const { code, reported } = await clone('missing', 'a'.repeat(40), config());
+  expect([code, reported]).toEqual([128, expect.not.stringContaining('again')]);
+});
+
 test('refuses a folder that exists again as a link', async () => {
   const { code, reported } = await clone('twice', repository('twice', twice), config());
   expect(reported).toContain('duplicateEntries');
