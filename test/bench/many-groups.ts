@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { Problem } from '../cluster/problem.ts';
 import type { Progress } from '../cluster/progress.ts';
+import { resetValues, setValues } from '../cluster/set-values.ts';
 import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { atOnce } from './at-once.ts';
 import { removeAll } from './bench-cluster.ts';
@@ -18,6 +19,16 @@ const phaseSeconds = 120;
 const warmUpSeconds = 20;
 /** Each group does one round of work in this time, unless it takes longer. */
 const roundSeconds = 30;
+
+/** The chart's defaults of limits that the local cluster raises for its tests. */
+const defaultLimits = {
+  'environments.maxPerGroup': 200,
+  'operator.limits.writtenMiBPerMinute': 16,
+  'operator.limits.writtenMiBPerHour': 256,
+  'api.requestsPerMinute': 1200,
+  'api.limits.writtenMiBPerMinute': 4,
+  'api.limits.writtenMiBPerHour': 64,
+};
 
 const services = `services:
   web: { image: 'node:24-slim', scale: 0, ports: ['8080'] }
@@ -38,7 +49,9 @@ export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
   if (!noisy) throw new Error('there is no group');
   const cluster = new ObservedCluster(noisy.connection.kubeconfig);
   const watch = new EnvironmentWatch(cluster.client);
+  const { kubeconfig } = noisy.connection;
   const work = async () => {
+    await progress.step('the default limits', () => setValues(kubeconfig, defaultLimits));
     await watch.start();
     const repositories = await progress.step('repositories', () => addRepositories(others));
     const phase = (label: string) =>
@@ -70,6 +83,7 @@ export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
       await watch.stop();
       cluster.close();
       await atOnce(8, harnesses, (harness) => removeAll(harness, randomName('none')));
+      await resetValues(kubeconfig);
     }),
   );
 }

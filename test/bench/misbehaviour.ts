@@ -10,7 +10,7 @@ import type { Harness } from '../end-to-end/harness.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { pushCommits } from './push-commits.ts';
 
-/** The chart's default of `api.requestsPerMinute`, which the local cluster raises for its tests. */
+/** The chart's default of `api.requestsPerMinute`. */
 const requestsPerMinute = 1200;
 const connections = 40;
 const deliveriesPerSecond = 20;

@@ -255,7 +255,7 @@ function chartValues(
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    operator: { replicas },
+    operator: { replicas, limits: { writtenMiBPerMinute: 100_000, writtenMiBPerHour: 100_000 } },
     api: {
       // The second replica starts with the tester: the sample does not need it.
       ...(testerImage === undefined && { replicas: 1 }),

@@ -7,8 +7,8 @@ import { environmentNamespace } from '../../../crds/environment-address.ts';
 import { send } from '../../client/local-http.ts';
 import { moduleSources } from '../../cluster/go-workspace.ts';
 import { apply, rollout } from '../../cluster/kubectl.ts';
-import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { run } from '../../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { setValues } from '../../cluster/set-values.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 
@@ -18,8 +18,6 @@ let id: string;
 let weburl: string;
 let aliasUrl: string;
 let definitions: string[];
-/** Description of the installed release, by which `npm run up` recognizes its checkout. */
-let description: string;
 
 const group = 'gateway.networking.k8s.io';
 const rolesOfTraefik = {
@@ -84,16 +82,9 @@ const page = {
   'index.html': 'Hello through the Gateway\n',
 };
 
-function helm(...args: string[]): Promise<string> {
-  const how = ['--kubeconfig', harness.connection.kubeconfig, '--namespace', 'coppice-system'];
-  return run(join(PROGRAMS_FOLDER, 'helm'), [...args, ...how], { deadline: 240 });
-}
-
 /** Upgrades the release to attach to these Gateways; to Ingresses with none. */
 async function attachTo(parentRefs: object[]): Promise<void> {
-  const chart = join(REPOSITORY_ROOT, 'charts/coppice');
-  const values = ['--reuse-values', '--set-json', `ingress.parentRefs=${JSON.stringify(parentRefs)}`];
-  await helm('upgrade', 'coppice', chart, ...values, '--description', description, '--force-conflicts', '--wait');
+  await setValues(harness.connection.kubeconfig, { 'ingress.parentRefs': parentRefs });
   await waitFor('the API to answer', 60, async () =>
     (await harness.client.send('GET', '/api/groups')).status === 200 ? true : undefined,
   );
@@ -118,9 +109,6 @@ beforeAll(async () => {
   ({ weburl } = environment);
   aliasUrl = environment.aliases['admin'] ?? '';
   await pageWith(weburl, 'Hello through');
-  const released = z.array(z.looseObject({ description: z.string() }));
-  ({ description = '' } =
-    released.parse(JSON.parse(await helm('history', 'coppice', '--max', '1', '--output', 'json'))).at(-1) ?? {});
   definitions = globSync(join(await moduleSources('sigs.k8s.io/gateway-api'), 'config/crd/standard/*.yaml'));
   for (const file of definitions) await kubectl(['apply', '--server-side', '--filename', file]);
   await apply(kubectl, manifest(rolesOfTraefik, bindingOfTraefik, gatewayClass, gateway('coppice')));
