@@ -5,7 +5,7 @@ const allowedImports: Record<string, string[]> = {
   crds: [],
   kubernetes: ['fair-queue'],
   'pattern-search': [],
-  'build-logs': ['pattern-search'],
+  'build-logs': ['fair-queue', 'pattern-search'],
   'service-file': ['pattern-search'],
   'tester-client': [],
   'environment-access': [],

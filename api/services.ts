@@ -57,8 +57,9 @@ export function createServices(options: AppOptions) {
   const readYourWrites = new ReadYourWrites(versions, freshByKind(caches), cachedKind);
   const budget = new WriteBudget({ redis: options.writeBudget, limits: budgets.written, metrics, logger, now });
   const ordered = orderedWriter(options.cluster, metrics);
-  const cluster = readYourWrites.writer(auditedWriter(budgetedWriter(ordered, budget)));
   const directory = new Directory(caches);
+  const creatorOf = (namespace: string) => directory.creatorOfNamespace(namespace);
+  const cluster = readYourWrites.writer(auditedWriter(budgetedWriter(ordered, budget, creatorOf)));
   const groups = new GroupService({ cluster, cache: caches.groups, randomBytes });
   const { usersNamespace } = config;
   const members = new MemberService({

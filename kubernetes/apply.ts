@@ -13,6 +13,8 @@ export interface ApplierOptions {
   hashAnnotation: string;
   /** Runs the write of an object when a slot is free. By default at once. */
   inSlot?: InSlot;
+  /** Called with each object that a request has changed. */
+  onWritten?: (object: KubernetesObject) => void;
 }
 
 export type InSlot = <T>(object: KubernetesObject, write: () => Promise<T>) => Promise<T>;
@@ -95,7 +97,7 @@ export class Applier {
     live: T | undefined,
     write: (stamped: T) => Promise<T>,
   ): Promise<Applied<T>> {
-    const { hashAnnotation, inSlot = atOnce } = this.#options;
+    const { hashAnnotation, inSlot = atOnce, onWritten } = this.#options;
     const annotations = { ...desired.metadata.annotations, [hashAnnotation]: hashOf(desired) };
     const stamped = {
       ...desired,
@@ -108,7 +110,9 @@ export class Applier {
     const object = await inSlot(stamped, () => write(stamped));
     if (isSubset(stamped, object)) this.#normalized.delete(id);
     else this.#remember(id, hashOf([object.metadata.uid, project(stamped, object)]));
-    return { object, written: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
+    const written = object.metadata.resourceVersion !== live?.metadata.resourceVersion;
+    if (written) onWritten?.(object);
+    return { object, written };
   }
 
   #remember(id: string, hash: string): void {

@@ -6,10 +6,10 @@ import { FakeClock } from './testing/fake-clock.ts';
 import { silentLogger } from './testing/silent-logger.ts';
 
 const minute = 60_000;
-const environment = (name: string) => ({
+const environment = (name: string, namespace = 'group-acme') => ({
   apiVersion: 'coppice.dev/v1alpha1',
   kind: 'Environment',
-  metadata: { namespace: 'group-acme', name, uid: `uid-of-${name}` },
+  metadata: { namespace, name, uid: `uid-of-${name}` },
 });
 const noteOf = (note: string): EventNote => ({ type: 'Normal', reason: 'BuildStarted', note });
 
@@ -25,6 +25,7 @@ class Events {
       client: this.#client() as never,
       controller: 'coppice.dev/operator',
       instance,
+      flowOf: ({ metadata: { namespace = '' } }) => ({ tenant: namespace, group: namespace, host: namespace }),
       logger: silentLogger,
       metrics: { recorded: (outcome) => void this.outcomes.push(outcome) },
       clock: this.clock,
@@ -137,6 +138,16 @@ describe('an event recorder', () => {
     recorder.record(environment('shop'), noteOf('too much'));
     await recorder.flush();
     expect(events.held.size).toBe(27);
+  });
+
+  test("leaves room for others' Events, and does not write them after all of a tenant that has many", async () => {
+    const events = new Events();
+    const recorder = events.recorder();
+    for (let number = 0; number < 300; number += 1) recorder.record(environment(`shop-${number}`), noteOf('failed'));
+    recorder.record(environment('blog', 'group-other'), noteOf('built'));
+    await recorder.flush();
+    expect(events.outcomes.filter((outcome) => outcome === 'dropped')).toHaveLength(49);
+    expect(events.list.findIndex(({ metadata }) => metadata.namespace === 'group-other')).toBeLessThan(3);
   });
 
   test('continues after an Event that could not be written, and accepts none once stopped', async () => {

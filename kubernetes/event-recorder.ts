@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { FairQueue, type Flow } from '../fair-queue/fair-queue.ts';
 import { isNotFound } from './api-error.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { ClusterClient } from './client.ts';
@@ -24,27 +25,32 @@ export interface EventRecorderOptions {
   controller: string;
   /** Process of the controller, at most 128 characters. */
   instance: string;
+  /** Returns who an object's Events count for. */
+  flowOf: (regarding: EventObject) => Flow;
   logger: Logger;
   metrics?: EventRecorderMetrics | undefined;
   clock?: Clock;
 }
 
-type Regarding = Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>;
+/** The object that an Event is about. */
+export type EventObject = Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 interface Recorded {
-  regarding: Regarding;
+  flow: Flow;
+  regarding: EventObject;
   note: EventNote;
   at: number;
 }
 
 const maxNote = 1024;
-const maxQueue = 1000;
+/** A tenant never fills the queue, so that its Events displace nobody else's. */
+const maxWaiting = { total: 1000, perTenant: 250 };
 /** As in client-go (tools/record/events_cache.go, maxLruCacheEntries). */
 const maxRemembered = 4096;
 
 /**
  * Writes Events of core/v1, which `kubectl describe` shows in order. They are written one at a time in the background,
- * so a failure delays nothing else. A repeated Event increments the count of the existing one, and client-go's spam
+ * so a failure delays nothing else, and are fair to tenants. A repeated Event increments the count of the existing one, and client-go's spam
  * filter limits the Events of one object.
  */
 export class EventRecorder {
@@ -52,7 +58,8 @@ export class EventRecorder {
   readonly #clock: Clock;
   readonly #budget: EventBudget;
   readonly #recorded = new Map<string, CoreEvent>();
-  readonly #queue: Recorded[] = [];
+  readonly #queue = new FairQueue<Recorded>();
+  readonly #waitingByTenant = new Map<string, number>();
   #lastName = 0n;
   #writing: Promise<void> | undefined;
   #stopped = false;
@@ -63,14 +70,19 @@ export class EventRecorder {
     this.#budget = new EventBudget(this.#clock);
   }
 
-  record(regarding: Regarding, note: EventNote): void {
-    const { metrics } = this.#options;
-    const isTooMany = this.#queue.length >= maxQueue || !this.#budget.take(regarding.metadata.uid ?? '');
+  record(regarding: EventObject, note: EventNote): void {
+    const { flowOf, metrics } = this.#options;
+    const flow = flowOf(regarding);
+    const isTooMany =
+      this.#queue.size >= maxWaiting.total ||
+      this.#waitingOf(flow.tenant) >= maxWaiting.perTenant ||
+      !this.#budget.take(regarding.metadata.uid ?? '');
     if (this.#stopped || isTooMany) {
       metrics?.recorded('dropped');
       return;
     }
-    this.#queue.push({ regarding, note, at: this.#clock.now() });
+    this.#queue.push(flow, { flow, regarding, note, at: this.#clock.now() });
+    this.#waitingByTenant.set(flow.tenant, this.#waitingOf(flow.tenant) + 1);
     this.#writing ??= this.#writeAll();
   }
 
@@ -87,7 +99,7 @@ export class EventRecorder {
 
   async #writeAll(): Promise<void> {
     const { logger, metrics } = this.#options;
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+    for (let next = this.#take(); next; next = this.#take()) {
       try {
         await this.#write(next);
         metrics?.recorded('written');
@@ -98,6 +110,22 @@ export class EventRecorder {
       }
     }
     this.#writing = undefined;
+  }
+
+  #take(): Recorded | undefined {
+    const next = this.#queue.take();
+    if (!next) return undefined;
+    const { flow } = next;
+    // One Event is written at a time, so the tenant that was served longest ago is next.
+    this.#queue.finished(flow);
+    const waiting = this.#waitingOf(flow.tenant) - 1;
+    if (waiting === 0) this.#waitingByTenant.delete(flow.tenant);
+    else this.#waitingByTenant.set(flow.tenant, waiting);
+    return next;
+  }
+
+  #waitingOf(tenant: string): number {
+    return this.#waitingByTenant.get(tenant) ?? 0;
   }
 
   async #write(recorded: Recorded): Promise<void> {

@@ -24,6 +24,7 @@ import { observeGroups } from './reports/metrics/groups.ts';
 import { observeRepositories } from './reports/metrics/repositories.ts';
 import { createRegistryAccess } from './controllers/registry-access.ts';
 import { createRuntimeLogs } from './controllers/runtime-logs.ts';
+import { Flows } from './source/hosts/flows.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
 const secrets = readSecrets(process.env);
@@ -60,15 +61,17 @@ const elector = new LeaderElector({
   },
 });
 const runtimeLogs = createRuntimeLogs({ client, caches, redis, logger });
+const flows = new Flows(caches);
 const events = new EventRecorder({
   client,
   controller: 'coppice.dev/operator',
   instance: secrets.POD_NAME,
+  flowOf: (regarding) => flows.ofObject(regarding),
   logger,
   metrics: metrics.forEvents(),
 });
 const registryAccess = createRegistryAccess(config, secrets, client, logger);
-const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, logger };
+const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, flows, logger };
 const { controllers, logs, wakers, housekeeping } = createControllers(context);
 const health = new HealthServer({
   port: config.healthPort,

@@ -15,6 +15,8 @@ export type Route = z.infer<typeof routeSchema>;
 export const knownEnvironmentSchema = z.object({
   /** Key of the Environment: `namespace/name`. */
   key: z.string(),
+  /** Stands for the account that the environment counts for; the waker learns no accounts. */
+  tenant: z.string().optional(),
   /** ID in the REST API, for people. */
   id: z.string(),
   /**

@@ -22,8 +22,11 @@ const key = readFileSync(config.KEY_FILE, 'utf8').trim();
 const now = Date.now;
 const environments = new Environments({ lingerMs: 60_000, now });
 const slots = (max: number, maxPerEnvironment: number) => {
-  const maxPerGroup = Math.ceil(max / 4);
-  return new RequestSlots({ max, maxPerEnvironment, maxPerGroup });
+  return new RequestSlots({
+    ...{ max, maxPerEnvironment },
+    maxPerGroup: Math.ceil(max / 4),
+    maxPerTenant: Math.ceil(max / 2),
+  });
 };
 /**
  * The default of 2000 has room in the chart's memory limit, even with headers of the maximum size and unread bodies:

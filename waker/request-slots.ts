@@ -5,18 +5,24 @@ export interface RequestSlotLimits {
   max: number;
   /** How many of them for one environment. */
   maxPerEnvironment: number;
-  /**
-   * How many of them for the environments of one group; never more than are still free, so that no number of groups
-   * takes all slots.
-   */
+  /** How many of them for the environments of one group. */
   maxPerGroup: number;
+  /**
+   * How many of them for the environments of all groups of one account; never more than are still free, so that no
+   * number of groups takes all slots.
+   */
+  maxPerTenant: number;
 }
+
+/** The environment that a slot counts for, and its tenant. */
+export type SlotOwner = Pick<KnownEnvironment, 'key' | 'tenant'>;
 
 /** Limits how many requests of one sort are open at once: each one takes a connection and its memory. */
 export class RequestSlots {
   readonly #options: RequestSlotLimits;
   readonly #perEnvironment = new Map<string, number>();
   readonly #perGroup = new Map<string, number>();
+  readonly #perTenant = new Map<string, number>();
   #total = 0;
 
   constructor(options: RequestSlotLimits) {
@@ -33,23 +39,28 @@ export class RequestSlots {
   }
 
   /** Takes a slot for a request. Returns undefined if there is none, or else a function that gives it back. */
-  take({ key }: Pick<KnownEnvironment, 'key'>): (() => void) | undefined {
-    const { max, maxPerEnvironment, maxPerGroup } = this.#options;
-    const held = this.#perEnvironment.get(key) ?? 0;
-    const ofGroup = this.#perGroup.get(groupOf(key)) ?? 0;
-    if (held >= maxPerEnvironment || ofGroup >= Math.min(maxPerGroup, max - this.#total)) return undefined;
-    this.#add(key, 1);
+  take(environment: SlotOwner): (() => void) | undefined {
+    const { max, maxPerEnvironment, maxPerGroup, maxPerTenant } = this.#options;
+    const { key } = environment;
+    const tenant = tenantOf(environment);
+    const isFull =
+      (this.#perEnvironment.get(key) ?? 0) >= maxPerEnvironment ||
+      (this.#perGroup.get(groupOf(key)) ?? 0) >= maxPerGroup ||
+      (this.#perTenant.get(tenant) ?? 0) >= Math.min(maxPerTenant, max - this.#total);
+    if (isFull) return undefined;
+    this.#add(key, tenant, 1);
     let isTaken = true;
     return () => {
-      if (isTaken) this.#add(key, -1);
+      if (isTaken) this.#add(key, tenant, -1);
       isTaken = false;
     };
   }
 
-  #add(key: string, count: 1 | -1): void {
+  #add(key: string, tenant: string, count: 1 | -1): void {
     this.#total += count;
     addTo(this.#perEnvironment, key, count);
     addTo(this.#perGroup, groupOf(key), count);
+    addTo(this.#perTenant, tenant, count);
   }
 }
 
@@ -57,6 +68,11 @@ function addTo(counts: Map<string, number>, name: string, count: number): void {
   const sum = (counts.get(name) ?? 0) + count;
   if (sum > 0) counts.set(name, sum);
   else counts.delete(name);
+}
+
+/** Returns the account of an environment; the group if the operator does not know it. */
+function tenantOf({ key, tenant }: SlotOwner): string {
+  return tenant ?? groupOf(key);
 }
 
 /** Returns the namespace of an Environment's key, which is its group's. */

@@ -37,7 +37,8 @@ async function startServer({ max = 10, holdMs = 5000, proofs = new Proofs('k', D
   open = 0;
   outcomes = [];
   logged = [];
-  const slots = (limit: number) => new RequestSlots({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit });
+  const slots = (limit: number) =>
+    new RequestSlots({ max: limit, maxPerEnvironment: limit, maxPerGroup: limit, maxPerTenant: limit });
   held = slots(max);
   const visits = {
     report: (of: string) => void visited.push(of),

@@ -50,11 +50,12 @@ export class Waits {
    * @param until in milliseconds since 1970
    */
   async connect(
-    { environment: { key }, host, path }: Visit,
+    { environment, host, path }: Visit,
     until: number,
     closed: AbortSignal,
   ): Promise<Socket | 'full' | 'late'> {
     const { environments, held } = this.#options;
+    const { key } = environment;
     let release: (() => void) | undefined;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new TooLateError()), Math.max(0, until - Date.now()));
@@ -65,7 +66,7 @@ export class Waits {
           return current && current.mode !== 'asleep' ? backendsOf(current, host, path) : [];
         },
         changed: (ms, signal) => {
-          release ??= held.take({ key });
+          release ??= held.take(environment);
           if (!release) throw new TooManyError();
           return this.nextChange(key, ms, signal);
         },

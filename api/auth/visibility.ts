@@ -1,6 +1,6 @@
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
-import { formatId, groupNamespace, isResourceName, parseId } from '../../crds/ids.ts';
+import { formatId, groupNamespace, groupOfNamespace, isResourceName, parseId } from '../../crds/ids.ts';
 import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
@@ -63,6 +63,12 @@ export class Directory {
   /** Returns a group even if the caller cannot see it: for counting only. */
   groupNamed(name: string): Group | undefined {
     return this.#caches.groups.get(name);
+  }
+
+  /** Returns the account that created the group of a namespace; undefined if none did: for counting only. */
+  creatorOfNamespace(namespace: string): string | undefined {
+    const group = this.groupNamed(groupOfNamespace(namespace) ?? '');
+    return group?.metadata.annotations?.[ANNOTATIONS.createdBy];
   }
 
   /** Finds a group that the caller can see. @throws NotFound */

@@ -19,6 +19,12 @@ export interface WrittenBytes {
   perHour: number;
 }
 
+/** Who a write counts for, and how many times the limits of an account that is. */
+export interface WriteOwner {
+  name: string;
+  times: number;
+}
+
 export interface WriteBudgetOptions {
   redis: WriteBudgetRedis;
   limits: WrittenBytes;
@@ -28,6 +34,8 @@ export interface WriteBudgetOptions {
 }
 
 const mebibyte = 1024 * 1024;
+/** What a write counts at least: API server, controllers and watchers handle a small object like a larger one. */
+const minWrittenBytes = 8 * 1024;
 const windows = [
   { name: 'minute', ms: 60_000, limitOf: ({ perMinute }: WrittenBytes) => perMinute },
   { name: 'hour', ms: 3_600_000, limitOf: ({ perHour }: WrittenBytes) => perHour },
@@ -45,30 +53,32 @@ export class WriteBudget {
   }
 
   /**
-   * Checks that the tenant can write.
+   * Checks that the owner can write.
    * @throws TooManyRequests when it has spent its budget; Unavailable when Redis cannot be reached
    */
-  async require(tenant: string): Promise<void> {
+  async require({ name: owner, times }: WriteOwner): Promise<void> {
     const { redis, limits, metrics, now } = this.#options;
-    const answers = Promise.all(windows.map(({ name, ms }) => redis.get(this.#keyOf(tenant, name, ms))));
+    const answers = Promise.all(windows.map(({ name, ms }) => redis.get(this.#keyOf(owner, name, ms))));
     const spent = await orUnavailable(answers, REQUESTS_UNCOUNTED);
     for (const [index, { name, ms, limitOf }] of windows.entries()) {
-      if (Number(spent[index] ?? 0) < limitOf(limits)) continue;
+      const limit = times * limitOf(limits);
+      if (Number(spent[index] ?? 0) < limit) continue;
       metrics.refused('written-bytes');
       const retryAfterSeconds = Math.ceil((ms - (now() % ms)) / 1000);
       throw new TooManyRequests(
-        `your requests have written ${Math.round(limitOf(limits) / mebibyte)} MiB to the cluster within a ${name}, the ` +
-          `limit of one account. Try again in ${retryAfterSeconds} s`,
+        `your requests have written ${Math.round(limit / mebibyte)} MiB to the cluster within a ${name}, which is ` +
+          `the limit. Try again in ${retryAfterSeconds} s`,
         { retryAfterSeconds },
       );
     }
   }
 
   /** Counts written bytes. Does not fail, because the write has already happened. */
-  async spend(tenant: string, bytes: number): Promise<void> {
+  async spend({ name: owner }: WriteOwner, written: number): Promise<void> {
     const { redis, logger } = this.#options;
+    const bytes = Math.max(written, minWrittenBytes);
     const count = async ({ name, ms }: (typeof windows)[number]) => {
-      const key = this.#keyOf(tenant, name, ms);
+      const key = this.#keyOf(owner, name, ms);
       await Promise.all([redis.incrBy(key, bytes), redis.pExpire(key, 2 * ms)]);
     };
     try {
@@ -78,25 +88,41 @@ export class WriteBudget {
     }
   }
 
-  #keyOf(tenant: string, name: string, ms: number): string {
-    return `coppice:written-bytes:${name}:${Math.floor(this.#options.now() / ms)}:${tenant}`;
+  #keyOf(owner: string, name: string, ms: number): string {
+    return `coppice:written-bytes:${name}:${Math.floor(this.#options.now() / ms)}:${owner}`;
   }
 }
 
+/** What the deliveries for all groups of one account can write, in limits of an account: a Git host sends for many people. */
+const deliveryTimes = 4;
+
 /**
- * Returns the cluster with every write counted for the account of the request or, without one, for the object. Only the
+ * Returns the cluster with every write counted for the account of the request. Without one, for example of a webhook
+ * delivery, it counts for the account that created the group, apart from that account's own requests. Only the
  * first write of a request can be refused, so that a request completes what it has started.
+ * @param creatorOf returns the account that created the group of a namespace; undefined if none did
  */
-export function budgetedWriter(cluster: ClusterWriter, budget: WriteBudget): ClusterWriter {
+export function budgetedWriter(
+  cluster: ClusterWriter,
+  budget: WriteBudget,
+  creatorOf: (namespace: string) => string | undefined,
+): ClusterWriter {
+  const ownerOf = (namespace: string | undefined, name: string): WriteOwner => {
+    const account = currentAccount();
+    if (account !== undefined) return { name: account, times: 1 };
+    const creator = namespace === undefined ? undefined : creatorOf(namespace);
+    if (creator === undefined) return { name: objectKey(namespace, name), times: 1 };
+    return { name: `deliveries ${creator}`, times: deliveryTimes };
+  };
   const counted = async <T extends KubernetesObject>(
     { namespace, name }: { namespace?: string | undefined; name: string },
     write: () => Promise<T>,
   ): Promise<T> => {
-    const tenant = currentAccount() ?? objectKey(namespace, name);
-    if (isFirstWrite()) await budget.require(tenant);
+    const owner = ownerOf(namespace, name);
+    if (isFirstWrite()) await budget.require(owner);
     const written = await write();
     // Not awaited; spend() never rejects.
-    void budget.spend(tenant, Buffer.byteLength(JSON.stringify(written)));
+    void budget.spend(owner, Buffer.byteLength(JSON.stringify(written)));
     return written;
   };
   return {

@@ -6,6 +6,7 @@ import type { RuntimeMetrics } from '../../kubernetes/metrics.ts';
 import type { OperatorCaches } from './caches.ts';
 import type { OperatorConfig, OperatorSecrets } from '../config.ts';
 import type { Redis } from '../../process/redis-connection.ts';
+import type { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
 import type { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
 import type { Flows } from '../source/hosts/flows.ts';
 import type { GitHosts } from '../source/hosts/git-hosts.ts';
@@ -24,6 +25,8 @@ export interface OperatorContext {
   applier: Applier;
   /** Applies what is in the namespaces of environments, with a limit for each tenant. */
   contentsApplier: Applier;
+  /** Limits what the environments of a tenant make the operator write and store. */
+  budget: ContentBudget;
   caches: OperatorCaches;
   redis: Redis;
   source: Source;

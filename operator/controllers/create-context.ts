@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { ANNOTATIONS, FIELD_MANAGERS } from '../../crds/labels.ts';
 import { FairSlots } from '../../fair-queue/fair-slots.ts';
 import { Applier } from '../../kubernetes/apply.ts';
+import { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
 import { RevisionStore } from '../kinds/environment/revision/revision-store.ts';
-import { Flows } from '../source/hosts/flows.ts';
 import { createHostHttp } from '../source/hosts/create-host-http.ts';
 import { GitHosts } from '../source/hosts/git-hosts.ts';
 import { SshKeys } from '../source/hosts/ssh-keys.ts';
@@ -24,6 +24,7 @@ export type GivenContext = Omit<
   OperatorContext,
   | 'applier'
   | 'contentsApplier'
+  | 'budget'
   | 'source'
   | 'hosts'
   | 'configurations'
@@ -32,7 +33,6 @@ export type GivenContext = Omit<
   | 'accessKeys'
   | 'hashKey'
   | 'installation'
-  | 'flows'
   | 'board'
   | 'visits'
   | 'now'
@@ -46,7 +46,7 @@ const contentWrites = { total: 32, perTenant: 8 };
 
 /** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {
-  const { client, caches, config } = given;
+  const { client, caches, config, flows } = given;
   const now = () => new Date();
   const source = new Source({
     scratch: tmpdir(),
@@ -56,7 +56,11 @@ export function createContext(given: GivenContext): OperatorContext {
     timeoutMs: config.sources.timeoutSeconds * 1000,
     caCertificates: config.caCertificates,
   });
-  const flows = new Flows(caches);
+  const budget = new ContentBudget({
+    ...{ groups: caches.groups, environments: caches.environments, flows },
+    limits: config.limits,
+    now,
+  });
   const slots = new FairSlots(contentWrites.total, { perTenant: contentWrites.perTenant });
   const applying = { client, fieldManager: FIELD_MANAGERS.operator, hashAnnotation: ANNOTATIONS.appliedHash };
   const http = createHostHttp(config, now);
@@ -68,15 +72,16 @@ export function createContext(given: GivenContext): OperatorContext {
     contentsApplier: new Applier({
       ...applying,
       inSlot: (object, write) => slots.run(flows.ofObject(object), write),
+      onWritten: (object) => budget.count(flows.ofObject(object).tenant, object),
     }),
+    budget,
     source,
-    flows,
     hosts,
     board: new WakerBoard(),
     visits: new VisitLog(),
     configurations: new RepositoryConfigurations(client, caches.repositories, caches.groups, hosts, config.sources),
     registries: createRegistries(config, given.access.login),
-    revisions: new RevisionStore(client),
+    revisions: new RevisionStore(client, (group) => flows.ofGroup(group).tenant),
     accessKeys: new AccessKeys({ client, namespace: config.systemNamespace, randomBytes, now }),
     hashKey: new HashKey(client, config.systemNamespace).read,
     installation: installationId(client, config.systemNamespace),

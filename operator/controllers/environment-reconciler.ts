@@ -41,7 +41,6 @@ import { isReady } from '../services/front/ready-pods.ts';
 import { KeepRunning } from '../kinds/environment/services/keep-running.ts';
 import { Masking } from '../kinds/environment/status/masking.ts';
 import { EnvironmentQuota } from '../kinds/environment/lifecycle/environment-quota.ts';
-import { ContentBudget } from '../kinds/environment/revision/content-budget.ts';
 import type { EnvironmentScope } from '../kinds/environment/scope/scope.ts';
 import { ApprovalPhase, auditApprovals } from '../kinds/environment/revision/approval-phase.ts';
 import { RevisionPlanner } from '../kinds/environment/revision/revision-planner.ts';
@@ -76,7 +75,7 @@ export function createEnvironmentReconciler(
   context: OperatorContext,
   { logs, masks, builders, queues, reusables, enqueue }: EnvironmentCollaborators,
 ): EnvironmentReconciler {
-  const { client, contentsApplier, caches, source, configurations, revisions, flows } = context;
+  const { client, contentsApplier, budget, caches, source, configurations, revisions, flows } = context;
   const { hashKey, config, logger, now } = context;
   const { registry, environments, sources } = config;
   const plannerSettings = {
@@ -85,19 +84,21 @@ export function createEnvironmentReconciler(
     nodeSelector: environments.scheduling.nodeSelector,
     sourceDeadlineSeconds: sources.deadlineSeconds,
     hashKey,
-    budget: new ContentBudget({
-      ...{ groups: caches.groups, environments: caches.environments, flows },
-      limits: config.limits,
-      now,
-    }),
-    onBuildAhead: (group: string) => builders.warm(group),
+    budget,
+    // The builder of a build that waits for a slot would wait with it.
+    onBuildAhead: (group: string) => {
+      if (queues.of(true).hasRoomFor(group)) builders.warm(group);
+    },
   };
   const planner = new RevisionPlanner(source, revisions, plannerSettings, now);
   const masking = new Masking(planner, masks);
   const workloads = new WorkloadSet(client, contentsApplier, caches, workloadSettings(context));
   const settingsOf = sleepSettings({ configurations, afterSeconds: environments.sleepAfterSeconds });
   const watches = config.waker !== undefined;
-  const wakers = new WakerReports({ board: context.board, settingsOf, apiUrl: config.apiUrl });
+  const wakers = new WakerReports({
+    ...{ board: context.board, settingsOf, apiUrl: config.apiUrl },
+    tenantOf: (group) => flows.ofGroup(group).tenant,
+  });
   const services = new Services({
     ...{ workloads, registry, masking, wakers },
     visitsOf: (scope) => (watches ? visitsOf(scope, settingsOf(scope)) : undefined),

@@ -19,6 +19,7 @@ import { REUSABLE_ANNOTATIONS } from '../kinds/reusable/names.ts';
 import type { Reusables } from '../kinds/reusable/reusables.ts';
 import { createController } from './controller.ts';
 import { isReady } from '../services/front/ready-pods.ts';
+import { RestoreLimit } from '../services/isolation/restore-limit.ts';
 import { createEnvironmentReconciler } from './environment-reconciler.ts';
 import { isSameOwner, isSameRevision, isStatusOnly } from '../shared/watch-filters.ts';
 
@@ -51,7 +52,7 @@ export function environmentController(
   const isUrgent = (key: string) => isInTransition(caches.environments.get(key));
   const { workers } = config;
   const controller = createController(context, { name: 'environment', reconciler, workers, flowOf, isUrgent });
-  watchForEnvironments(caches, controller);
+  watchForEnvironments(caches, controller, now);
   // Each environment's namespace has a Secret with registry credentials.
   access.watch(() => {
     for (const environment of caches.environments.list()) controller.enqueue(keyOf(environment));
@@ -76,7 +77,13 @@ export function isInTransition(environment: Environment | undefined): boolean {
 }
 
 /** Requeues an Environment when it, its Repository, its Group or an object in its namespace changes. */
-export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Controller, 'enqueue'>): void {
+export function watchForEnvironments(
+  caches: OperatorCaches,
+  controller: Pick<Controller, 'enqueue' | 'enqueueAfter'>,
+  now: () => Date,
+): void {
+  // Members are bound in the namespace of each environment of their group.
+  const memberChanges = new RestoreLimit();
   const { groups, repositories, environments, namespaces } = caches;
   environments.addHandler((_type, environment, old) => {
     if (!isStatusOnly(environment, old)) controller.enqueue(keyOf(environment));
@@ -88,7 +95,9 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
   });
   groups.addHandler((_type, group, old) => {
     const isSame = group.metadata.uid === old?.metadata.uid && isDeepStrictEqual(group.spec.members, old?.spec.members);
-    if (!isSame) enqueueAllOf(groupNamespace(group.metadata.name));
+    if (isSame) return;
+    const isChange = group.metadata.uid === old?.metadata.uid;
+    enqueueAllOf(groupNamespace(group.metadata.name), isChange ? memberChanges.take(group.metadata.name, now()) : 0);
   });
   namespaces.addHandler((_type, namespace, old) => {
     enqueueOwner(namespace);
@@ -126,8 +135,11 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
   }
 
   /** Requeues the Environments of a namespace that may now belong to a Group. */
-  function enqueueAllOf(namespace: string): void {
-    for (const one of environments.byIndex('namespace', namespace)) controller.enqueue(keyOf(one));
+  function enqueueAllOf(namespace: string, afterMs = 0): void {
+    for (const one of environments.byIndex('namespace', namespace)) {
+      if (afterMs > 0) controller.enqueueAfter(keyOf(one), afterMs);
+      else controller.enqueue(keyOf(one));
+    }
   }
 
   function enqueueOwner(object: KubernetesObject): void {
@@ -140,9 +152,12 @@ export function watchForEnvironments(caches: OperatorCaches, controller: Pick<Co
  * Creates the retention of build logs. An environment's logs are deleted with it; if no operator was running then,
  * housekeeping deletes them.
  */
-function buildLogRetention({ redis, config, caches, logger, now }: OperatorContext): BuildLogRetention {
+function buildLogRetention({ redis, config, caches, flows, logger, now }: OperatorContext): BuildLogRetention {
   const { buildsPerEnvironment, totalMiB } = config.buildLogs;
-  const retention = new BuildLogRetention(redis, { buildsPerEnvironment, totalBytes: totalMiB * 1024 * 1024 }, now);
+  const tenantOf = (uid: string) =>
+    flows.ofNamespace(caches.environments.byIndex('uid', uid)[0]?.metadata.namespace).tenant;
+  const budget = { buildsPerEnvironment, totalBytes: totalMiB * 1024 * 1024 };
+  const retention = new BuildLogRetention(redis, budget, now, tenantOf);
   caches.environments.addHandler((type, { metadata, status }) => {
     if (type !== 'deleted' || status?.build === undefined) return;
     retention

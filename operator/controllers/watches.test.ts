@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Environment } from '../../crds/environment.ts';
+import type { Controller } from '../../kubernetes/controller.ts';
 import type { KubernetesObject } from '../../kubernetes/resource-type.ts';
 import type { OperatorCaches } from './caches.ts';
 import { isInTransition, watchForEnvironments } from './environment.ts';
@@ -31,6 +32,9 @@ const environment = {
   spec: { repository: 'shop', gitRef: { name: 'main', type: 'branch' } },
 };
 
+const watchEnvironments = (caches: OperatorCaches, controller: Pick<Controller, 'enqueue' | 'enqueueAfter'>) =>
+  watchForEnvironments(caches, controller, () => new Date(0));
+
 const going = { deletionTimestamp: 'now' };
 
 /** Returns what a change requeues when the Group `acme`, its Repository `acme.shop` and an Environment of it exist. */
@@ -51,8 +55,8 @@ function wokenBy(
         name === 'environments' && index === 'repository' && value === 'group-acme/shop' ? [environment] : [],
     }),
   });
-  const controller = { enqueue: (key: string) => keys.push(key) };
-  for (const watch of [watchForRepositories, watchForGroups, watchForEnvironments]) watch(caches, controller);
+  const controller = { enqueue: (key: string) => keys.push(key), enqueueAfter: (key: string) => keys.push(key) };
+  for (const watch of [watchForRepositories, watchForGroups, watchEnvironments]) watch(caches, controller);
   const old = type === 'updated' ? repository({}) : undefined;
   for (const [name, handle] of handlers) if (name === kind) handle(type, changed, old);
   return keys;
@@ -105,8 +109,8 @@ describe('a change of an isolation object requeues its Environment', () => {
         byIndex: () => [],
       }),
     });
-    const controller = { enqueue: (key: string) => keys.push(key) };
-    for (const watch of [watchForRepositories, watchForGroups, watchForEnvironments]) watch(caches, controller);
+    const controller = { enqueue: (key: string) => keys.push(key), enqueueAfter: (key: string) => keys.push(key) };
+    for (const watch of [watchForRepositories, watchForGroups, watchEnvironments]) watch(caches, controller);
     for (const [name, handle] of handlers) if (name === 'resourceQuotas') handle(type, changed, old);
     return keys;
   }
@@ -134,7 +138,8 @@ describe('a route of an environment', () => {
           ? undefined
           : { addHandler: (handler: never) => handlers.push([name, handler]) },
     });
-    watchForEnvironments(caches, { enqueue: (key: string) => keys.push(key) });
+    const enqueue = (key: string) => keys.push(key);
+    watchEnvironments(caches, { enqueue, enqueueAfter: enqueue });
     for (const [name, handle] of handlers) if (name === 'httpRoutes') handle(type, route);
     return keys;
   }

@@ -10,6 +10,7 @@ export const ENVIRONMENT_INDEXES = {
   included: ({ metadata, status }: Environment) =>
     (status?.repositories ?? []).map(({ name }) => objectKey(metadata.namespace, name)),
   ref: (environment: Environment) => [refIndexValue(environment)],
+  uid: ({ metadata }: Environment) => [metadata.uid ?? ''],
 };
 
 /** Returns what identifies an Environment's repository and ref; environments of the same ref share it. */

@@ -91,6 +91,7 @@ test('writes Events that the API server accepts, and counts repetitions', async 
     client,
     controller: 'coppice.dev/operator',
     instance: 'operator-1',
+    flowOf: () => ({ tenant: 'group acme', group: 'acme', host: 'acme' }),
     logger: silentLogger,
   });
   const regarding: KubernetesObject = {

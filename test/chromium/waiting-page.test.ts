@@ -42,7 +42,7 @@ beforeEach(async () => {
   const environments = new Environments({ lingerMs: 60_000, now: Date.now });
   report = environments.receiver();
   visits = 0;
-  const slots = () => new RequestSlots({ max: 100, maxPerEnvironment: 100, maxPerGroup: 100 });
+  const slots = () => new RequestSlots({ max: 100, maxPerEnvironment: 100, maxPerGroup: 100, maxPerTenant: 100 });
   waker = new WakerServer({
     environments,
     ...{ open: slots(), held: slots(), streams: slots(), maxConnections: 100, holdMs: 20_000 },

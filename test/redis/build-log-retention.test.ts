@@ -63,6 +63,19 @@ test('keeps the newest of all logs, and always the last one', async () => {
   expect(await Promise.all(uids.map((uid) => kept(uid)))).toEqual([[], [2], [], []]);
 });
 
+test("drops a tenant's own logs when it has most, not the oldest of all", async () => {
+  await redis.flushAll();
+  const tenants = new Map<string, string>([...'abcd'].map((name) => [randomUUID(), name === 'a' ? 'quiet' : 'noisy']));
+  const retention = new BuildLogRetention(
+    redis,
+    { buildsPerEnvironment: 100, totalBytes: 3500 },
+    () => now,
+    (uid) => tenants.get(uid) ?? uid,
+  );
+  for (const uid of tenants.keys()) await writeLog(retention, uid, 1, 1000);
+  expect(await Promise.all([...tenants.keys()].map((uid) => kept(uid)))).toEqual([[1], [], [1], [1]]);
+});
+
 test('counts a log that is recorded twice once', async () => {
   await redis.flushAll();
   const [one, other] = [randomUUID(), randomUUID()];

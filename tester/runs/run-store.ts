@@ -74,8 +74,9 @@ export class RunStore {
     const kept = new KeptRuns(this.#keep);
     const gone: string[] = [];
     for (const { value: id, score: endedAt } of await this.#redis.zRangeWithScores(endedKey, 0, -1)) {
-      const [group, bytes] = await this.#redis.hmGet(keyOf(id), ['group', 'bytes']);
-      if (typeof bytes === 'string') gone.push(...kept.add({ id, group: group ?? '', bytes: Number(bytes), endedAt }));
+      const [group, tenant, bytes] = await this.#redis.hmGet(keyOf(id), ['group', 'tenant', 'bytes']);
+      if (typeof bytes === 'string')
+        gone.push(...kept.add({ id, tenant: tenant ?? group ?? '', bytes: Number(bytes), endedAt }));
     }
     this.#kept = kept;
     await this.#drop(gone);
@@ -115,8 +116,8 @@ export class RunStore {
     const given = [id, this.#keep.ms, endedAt, 'state', state, name, text, 'bytes', bytes].map(String);
     const options = { keys: [keyOf(id), runningKey, endedKey], arguments: given };
     if ((await this.#redis.eval(endScript, options)) !== 1) return false;
-    const group = (await this.#redis.hGet(keyOf(id), 'group')) ?? '';
-    await this.#drop(this.#kept.add({ id, group, bytes, endedAt }));
+    const [group, tenant] = await this.#redis.hmGet(keyOf(id), ['group', 'tenant']);
+    await this.#drop(this.#kept.add({ id, tenant: tenant ?? group ?? '', bytes, endedAt }));
     return true;
   }
 

@@ -22,6 +22,7 @@ describe('a queue', () => {
       start: (id: string) => void running.push({ id, group: id.slice(0, 1) }),
       leave: (id: string) => made.leave(id),
       isWaiting: (id: string) => made.isWaiting(id),
+      hasRoomFor: (group: string) => made.hasRoomFor(group),
       end: (id: string) => {
         running.splice(
           running.findIndex((one) => one.id === id),
@@ -45,6 +46,21 @@ describe('a queue', () => {
     later(1);
     expect(ask('b1')).toEqual({ position: 1, of: 2 });
     expect(ask('a3')).toEqual({ position: 2, of: 2 });
+  });
+
+  test('has room for a build unless the installation, the account or the group has enough', () => {
+    const { ask, start, hasRoomFor } = queue(4, { perTenant: 2, perGroup: 1 });
+    const room = () => ['a', 'b', 'C', 'D'].map(hasRoomFor);
+    expect(room()).toEqual([true, true, true, true]);
+    ask('a1');
+    // A build whose Job runs counts once.
+    start('a1');
+    expect(room()).toEqual([false, true, true, true]);
+    ask('C1');
+    ask('D1');
+    expect(room()).toEqual([false, true, false, false]);
+    ask('b1');
+    expect(hasRoomFor('e')).toBe(false);
   });
 
   test('requeues builds that can start, and keeps their slots', () => {

@@ -62,6 +62,21 @@ export class BuildQueue {
     return { position: this.#positions.get(build.id) ?? 1, of: this.#positions.size };
   }
 
+  /** Returns whether a build of the group could start now. */
+  hasRoomFor(group: string): boolean {
+    const { limits, ownerOf, running } = this.#options;
+    const { total = Infinity, perTenant = Infinity, perGroup = Infinity } = limits;
+    const { tenant } = ownerOf(group);
+    const started = new Map(running().map((build) => [build.id, ownerOf(build.group)]));
+    const admitted = [...this.#admitted.values()].filter(({ id }) => !started.has(id)).map(({ flow }) => flow);
+    const executing = [...started.values(), ...admitted];
+    return (
+      executing.length < total &&
+      executing.filter((flow) => flow.tenant === tenant).length < perTenant &&
+      executing.filter((flow) => flow.group === group).length < perGroup
+    );
+  }
+
   /** Returns whether the build is waiting. */
   isWaiting(id: string): boolean {
     return this.#waiting.has(id);

@@ -7,8 +7,8 @@ interface Bucket {
 }
 
 /**
- * Limits how often one namespace is restored: ten times without delay, then every 30 s. Otherwise a tool that reverts
- * each restore would keep the operator writing forever.
+ * Limits how often one namespace is restored, or a group's members are bound again: ten times without delay, then every
+ * 30 s. Otherwise a tool that reverts each restore, or changes members all the time, would keep the operator writing.
  */
 export class RestoreLimit {
   readonly #buckets = new Map<string, Bucket>();

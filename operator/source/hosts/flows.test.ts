@@ -59,6 +59,11 @@ test.each([
   expect(flows().ofObject(object)).toEqual({ tenant: 'account alice', group, host: group });
 });
 
+test('assigns what concerns a Group itself to its tenant', () => {
+  const group = { apiVersion: 'coppice.dev/v1alpha1', kind: 'Group', metadata: { name: 'acme' } };
+  expect(flows().ofObject(group)).toEqual({ tenant: 'account alice', group: 'acme', host: 'acme' });
+});
+
 test.each([
   ['https://git.example:8443/shop.git', 'git.example'],
   ['ssh://git@git.example:2222/shop.git', 'git.example'],

@@ -36,9 +36,9 @@ export class Flows {
     return this.ofGroup(groupOfNamespace(namespace) ?? namespace);
   }
 
-  /** Returns the flow of writes of an object that is labeled with its group. */
-  ofObject({ metadata: { labels, namespace } }: KubernetesObject): Flow {
-    const group = labels?.[LABELS.group];
+  /** Returns the flow of writes of a Group, or of an object that is labeled with its group or in its namespace. */
+  ofObject({ kind, metadata: { name, labels, namespace } }: Pick<KubernetesObject, 'kind' | 'metadata'>): Flow {
+    const group = kind === 'Group' ? name : labels?.[LABELS.group];
     const owner = group === undefined ? this.ofNamespace(namespace) : this.ofGroup(group);
     return { ...owner, host: owner.group };
   }

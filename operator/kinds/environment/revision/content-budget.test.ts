@@ -93,11 +93,21 @@ describe('written bytes', () => {
     expect(first).toMatchObject({
       reason: 'TooManyWrittenBytes',
       message:
-        'the commits of all groups of the account that created this one wrote 2 MiB to the cluster within one minute, ' +
-        'which is the limit. The next one is read when the minute is over. Mount fewer or smaller files, or push less often',
+        'the environments of all groups of the account that created this one wrote 2 MiB to the cluster within one ' +
+        'minute, which is the limit. The next commit is read when the minute is over. Mount fewer or smaller files, or ' +
+        'build, rebuild and wake fewer environments at once',
     });
     expect(reported()).toMatchObject({ message: (first as Error).message });
   });
+});
+
+test('small writes count 8 KiB each', () => {
+  const { budget, waitMs, at } = budgetOf();
+  at(10_000);
+  for (let count = 0; count < 255; count++) budget.count('account a', { metadata: { name: 'web' } });
+  expect(waitMs('a1')).toBe(0);
+  budget.count('account a', { metadata: { name: 'web' } });
+  expect(['a1', 'a2', 'b'].map(waitMs)).toEqual([50_000, 50_000, 0]);
 });
 
 describe('stored bytes', () => {

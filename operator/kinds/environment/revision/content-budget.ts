@@ -6,7 +6,7 @@ import { keyOf } from '../../../../kubernetes/resource-type.ts';
 import { Stalled, Waiting } from '../../../shared/errors.ts';
 import type { Flows } from '../../../source/hosts/flows.ts';
 
-/** Limits on what the operator writes because of the commits of one tenant; chart values `operator.limits`. */
+/** Limits on what the operator writes for the environments of one tenant; chart values `operator.limits`. */
 export interface ContentLimits {
   writtenMiBPerMinute: number;
   writtenMiBPerHour: number;
@@ -37,6 +37,8 @@ interface Reservation {
 }
 
 const mebibyte = 1024 * 1024;
+/** What a write counts at least: API server, controllers and watchers handle a small object like a larger one. */
+const minWrittenBytes = 8 * 1024;
 const windows = [
   { name: 'minute', ms: 60_000, limitOf: (limits: ContentLimits) => limits.writtenMiBPerMinute },
   { name: 'hour', ms: 3_600_000, limitOf: (limits: ContentLimits) => limits.writtenMiBPerHour },
@@ -45,8 +47,9 @@ const windows = [
 const reservedMs = 60_000;
 
 /**
- * Limits the bytes that the operator writes and stores because of commits, for each tenant. All tenants share
- * etcd, which keeps every revision of an object until compaction. Stored bytes are summed from the status of the
+ * Limits the bytes that the operator writes and stores for the environments of each tenant. All tenants share
+ * etcd, which keeps every revision of an object until compaction.
+ * Writes that are under way are only counted: new commits wait. Stored bytes are summed from the status of the
  * Environments, so that they outlive the operator and cost no request; written bytes are counted in memory.
  */
 export class ContentBudget {
@@ -62,17 +65,33 @@ export class ContentBudget {
 
   /** Checks that commits of the group can be written. @throws Waiting when the tenant has spent its budget */
   requireWrites(group: string): void {
-    const { flows, limits, now } = this.#options;
+    const { flows, limits } = this.#options;
     const { tenant } = flows.ofGroup(group);
-    for (const [index, { name, ms, limitOf }] of windows.entries()) {
-      if ((this.#writtenIn(index).get(tenant) ?? 0) < limitOf(limits) * mebibyte) continue;
-      throw new Waiting(
-        'TooManyWrittenBytes',
-        `the commits of ${described(tenant)} wrote ${limitOf(limits)} MiB to the cluster within one ${name}, which is ` +
-          `the limit. The next one is read when the ${name} is over. Mount fewer or smaller files, or push less often`,
-        ms - (now().getTime() % ms),
-      );
-    }
+    const spent = this.#spentBy(tenant);
+    if (!spent) return;
+    const { name, limitOf, leftMs } = spent;
+    throw new Waiting(
+      'TooManyWrittenBytes',
+      `the environments of ${described(tenant)} wrote ${limitOf(limits)} MiB to the cluster within one ${name}, which ` +
+        `is the limit. The next commit is read when the ${name} is over. Mount fewer or smaller files, or build, rebuild ` +
+        'and wake fewer environments at once',
+      leftMs,
+    );
+  }
+
+  /** Returns the window in which the tenant has spent its budget, and how long that lasts. */
+  #spentBy(tenant: string) {
+    const { limits, now } = this.#options;
+    const index = windows.findIndex(
+      ({ limitOf }, at) => (this.#writtenIn(at).get(tenant) ?? 0) >= limitOf(limits) * mebibyte,
+    );
+    const window = windows[index];
+    return window && { ...window, leftMs: window.ms - (now().getTime() % window.ms) };
+  }
+
+  /** Counts a write for an environment of the tenant. */
+  count(tenant: string, object: unknown): void {
+    this.#spend(tenant, Buffer.byteLength(JSON.stringify(object)));
   }
 
   /** Returns the budget for a revision of the Environment with this key. */
@@ -87,7 +106,7 @@ export class ContentBudget {
   #spend(tenant: string, bytes: number): void {
     for (const index of windows.keys()) {
       const written = this.#writtenIn(index);
-      written.set(tenant, (written.get(tenant) ?? 0) + bytes);
+      written.set(tenant, (written.get(tenant) ?? 0) + Math.max(bytes, minWrittenBytes));
     }
   }
 

@@ -1,3 +1,4 @@
+import { FairRoom } from '../../../../fair-queue/fair-room.ts';
 import type { RevisionLocation, Revision } from './revision.ts';
 import type { StoredBytes } from './stored-bytes.ts';
 
@@ -11,35 +12,31 @@ export interface RememberedRevision {
 
 type Location = Pick<RevisionLocation, 'namespaceUid'>;
 
-/** Recently used revisions, so that a reconcile needs no request. The oldest are forgotten above 32 Mi characters. */
+/**
+ * Recently used revisions, so that a reconcile needs no request. Above 32 Mi characters those of the tenant with most
+ * are forgotten, the least recently used first.
+ */
 export class RevisionMemory {
-  readonly #entries = new Map<string, RememberedRevision & { size: number }>();
-  #size = 0;
+  readonly #entries = new Map<string, RememberedRevision>();
+  readonly #room = new FairRoom(maxCharacters);
 
   get(location: Location, id: string): RememberedRevision | undefined {
-    return this.#entries.get(keyOf(location, id));
+    const key = keyOf(location, id);
+    this.#room.touch(key);
+    return this.#entries.get(key);
   }
 
-  set(location: Location, remembered: RememberedRevision): RememberedRevision {
-    const { id } = remembered.revision;
-    this.delete(location, id);
-    const size = JSON.stringify(remembered.revision).length;
-    this.#entries.set(keyOf(location, id), { ...remembered, size });
-    this.#size += size;
-    while (this.#size > maxCharacters) {
-      const [oldest] = this.#entries.keys();
-      if (oldest === undefined) break;
-      this.#forget(oldest);
-    }
+  set(location: Location, remembered: RememberedRevision, tenant: string): RememberedRevision {
+    const { revision } = remembered;
+    const key = keyOf(location, revision.id);
+    this.#entries.set(key, remembered);
+    for (const gone of this.#room.add(tenant, key, JSON.stringify(revision).length)) this.#entries.delete(gone);
     return remembered;
   }
 
   delete(location: Location, id: string): void {
-    this.#forget(keyOf(location, id));
-  }
-
-  #forget(key: string): void {
-    this.#size -= this.#entries.get(key)?.size ?? 0;
+    const key = keyOf(location, id);
+    this.#room.delete(key);
     this.#entries.delete(key);
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { LABELS } from '../../../../crds/labels.ts';
 import type { ClusterClient } from '../../../../kubernetes/client.ts';
 import { isAlreadyExists } from '../../../../kubernetes/api-error.ts';
 import { deleteIfThere } from '../../../../kubernetes/delete-if-present.ts';
@@ -34,8 +35,12 @@ export class RevisionStore {
   readonly #client: StoreClient;
   readonly #memory = new RevisionMemory();
 
-  constructor(client: StoreClient) {
+  readonly #tenantOf: (group: string) => string;
+
+  /** @param tenantOf returns the account that a group counts for */
+  constructor(client: StoreClient, tenantOf = (group: string) => group) {
     this.#client = client;
+    this.#tenantOf = tenantOf;
   }
 
   async find(location: RevisionLocation, id: string): Promise<Revision | undefined> {
@@ -186,7 +191,8 @@ export class RevisionStore {
     stored: StoredBytes,
   ): RememberedRevision {
     const secrets = [...secretTexts(revision, contents), ...(revision.masked ?? [])];
-    return this.#memory.set(location, { revision: { ...revision, secrets }, stored });
+    const tenant = this.#tenantOf(location.labels[LABELS.group] ?? '');
+    return this.#memory.set(location, { revision: { ...revision, secrets }, stored }, tenant);
   }
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { formatId } from '../../../../crds/ids.ts';
 import type { SleepSettings } from '../../../../crds/sleep.ts';
 import type { RolloutProgress, ServiceProgress } from '../../../services/rollout/progress.ts';
@@ -9,6 +10,8 @@ import type { EnvironmentScope } from '../scope/scope.ts';
 export interface WakerReportsOptions {
   board: Pick<WakerBoard, 'has' | 'publish' | 'release' | 'forget'>;
   settingsOf: (scope: EnvironmentScope) => SleepSettings;
+  /** Returns the tenant of a group. */
+  tenantOf: (group: string) => string;
   apiUrl: URL;
 }
 
@@ -46,8 +49,9 @@ export class WakerReports {
     front: PublicFront,
   ): KnownEnvironment {
     const id = formatId(scope.id);
+    const tenant = createHash('sha256').update(this.#options.tenantOf(scope.id.group)).digest('base64url');
     return {
-      ...{ key: scope.key, id, mode },
+      ...{ key: scope.key, tenant, id, mode },
       wakeOn: this.#options.settingsOf(scope).wakeOn ?? 'visit',
       panelUrl: new URL(`/environments/${encodeURIComponent(id)}`, this.#options.apiUrl).href,
       services: services.map(({ name, ready }) => ({ name, ready })),
