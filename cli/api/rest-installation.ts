@@ -187,15 +187,14 @@ export class RestInstallation implements Installation {
 async function* linesOf(client: Client, response: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   response.setEncoding('utf8');
-  const chunks = response[Symbol.asyncIterator]();
-  for (;;) {
-    const { done, value } = await chunks.next().catch((error: unknown) => {
-      throw client.lost(error);
-    });
-    if (done === true) break;
-    const lines = (rest + String(value)).split('\n');
-    rest = lines.pop() ?? '';
-    yield* lines;
+  try {
+    for await (const chunk of response) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+  } catch (error) {
+    throw client.lost(error);
   }
   if (rest !== '') yield rest;
 }
