@@ -95,8 +95,12 @@ export class BuildLogRetention {
   async #beyondBudget(last?: string): Promise<string[]> {
     const [logs, sizes] = await Promise.all([this.#redis.zRange(ENDED_INDEX, 0, -1), this.#redis.hGetAll(ENDED_SIZES)]);
     const room = new FairRoom();
-    for (const log of logs) if (log !== last) room.add(this.#tenantOf(uidOf(log)), log, Number(sizes[log] ?? 0));
-    return room.shrink(this.#budget.totalBytes - Number(sizes[last ?? ''] ?? 0));
+    for (const log of logs) room.add(this.#tenantOf(uidOf(log)), log, Number(sizes[log] ?? 0));
+    const { totalBytes } = this.#budget;
+    const dropped = room.shrink(totalBytes);
+    if (last === undefined || !dropped.includes(last)) return dropped;
+    const others = room.shrink(totalBytes - Number(sizes[last] ?? 0));
+    return [...dropped.filter((log) => log !== last), ...others];
   }
 
   /**

@@ -68,11 +68,11 @@ test("drops a tenant's own logs when it has most, not the oldest of all", async 
   const tenants = new Map<string, string>(['quiet', 'noisy', 'noisy', 'noisy'].map((name) => [randomUUID(), name]));
   const retention = new BuildLogRetention(
     redis,
-    { buildsPerEnvironment: 100, totalBytes: 3500 },
+    { buildsPerEnvironment: 100, totalBytes: 35_000 },
     () => now,
     (uid) => tenants.get(uid) ?? uid,
   );
-  for (const uid of tenants.keys()) await writeLog(retention, uid, 1, 1000);
+  for (const uid of tenants.keys()) await writeLog(retention, uid, 1, 10_000);
   expect(await Promise.all([...tenants.keys()].map((uid) => kept(uid)))).toEqual([[1], [], [1], [1]]);
 });
 
