@@ -60,8 +60,8 @@ const elector = new LeaderElector({
     process.exit(1);
   },
 });
-const runtimeLogs = createRuntimeLogs({ client, caches, redis, logger });
 const flows = new Flows(caches);
+const runtimeLogs = createRuntimeLogs({ client, caches, flows, redis, logger });
 const events = new EventRecorder({
   client,
   controller: 'coppice.dev/operator',

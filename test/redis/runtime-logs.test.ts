@@ -98,6 +98,7 @@ function newOperator(maxFollowed?: number): RuntimeLogs {
     pods: { byIndex: () => pods.pods },
     environments: { get: () => ({ metadata: { uid: followRequest.uid } }) as Environment },
     namespaceOf: () => 'env-shop--acme',
+    ownerOf: (group) => ({ group, tenant: group }),
     redis,
     now: () => new Date(),
     logger: silentLogger,

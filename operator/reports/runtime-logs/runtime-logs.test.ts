@@ -22,6 +22,8 @@ async function refusedOf(wanted: readonly string[], bounds: { maxFollowed?: numb
       },
     },
     namespaceOf: ({ metadata }) => `env-${metadata.name}`,
+    // Groups in upper case were created by one account.
+    ownerOf: (group) => ({ group, tenant: /[A-Z]/.test(group) ? 'account' : group }),
     redis: {
       hGetAll: () => Promise.resolve({}),
       evalSha: () => Promise.resolve(1),
@@ -57,6 +59,11 @@ const many = (group: string, count: number) =>
 
 test('leaves slots to other groups when one reads many logs', async () => {
   expect(await refusedOf([...many('a', 45), ...many('b', 3)], {})).toEqual(many('a', 45).slice(40));
+});
+
+test('leaves slots to other accounts when one reads many logs in all its groups', async () => {
+  const wanted = [...many('A', 40), ...many('B', 40), ...many('C', 25), ...many('d', 3)];
+  expect(await refusedOf(wanted, {})).toEqual(many('C', 25).slice(20));
 });
 
 test('limits the slots of all groups together', async () => {

@@ -11,6 +11,7 @@ import { RuntimeLogWriter, type RuntimeLogWriterRedis } from '../../../build-log
 import type { Environment } from '../../../crds/environment.ts';
 import { idOf } from '../../../crds/ids.ts';
 import { LABELS } from '../../../crds/labels.ts';
+import type { FlowOwner } from '../../../fair-queue/fair-queue.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
@@ -22,6 +23,8 @@ export interface RuntimeLogsOptions {
   environments: Pick<Informer<Environment>, 'get'>;
   /** Returns the namespace of an environment's contents. */
   namespaceOf: (environment: Environment) => string;
+  /** Returns who the logs of a group's services count for. */
+  ownerOf: (group: string) => FlowOwner;
   redis: RuntimeLogWriterRedis & { exists(key: string): Promise<number> };
   now: () => Date;
   logger: Logger;
@@ -29,6 +32,8 @@ export interface RuntimeLogsOptions {
   maxFollowed?: number;
   /** Maximum for one group, so that a group cannot use all slots. Default 40. */
   maxFollowedOfGroup?: number;
+  /** Maximum for all groups of one account. Default 100. */
+  maxFollowedOfTenant?: number;
 }
 
 export interface FollowSubscriber {
@@ -40,9 +45,10 @@ const checkMs = 4000;
 const restartMs = 1000;
 const defaultMaxFollowed = 200;
 const defaultMaxFollowedOfGroup = 40;
+const defaultMaxFollowedOfTenant = 100;
 
 interface Followed {
-  group: string;
+  owner: FlowOwner;
   followRequest: FollowRequest;
   namespace: string;
   follower: ServiceFollower;
@@ -52,8 +58,8 @@ interface Followed {
 export class RuntimeLogs {
   readonly #options: RuntimeLogsOptions;
   readonly #followed = new Map<string, Followed>();
-  /** Groups of the logs that are being opened. */
-  readonly #opening = new Map<string, string>();
+  /** Owners of the logs that are being opened. */
+  readonly #opening = new Map<string, FlowOwner>();
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
@@ -107,18 +113,18 @@ export class RuntimeLogs {
   }
 
   async #open(followRequest: FollowRequest): Promise<void> {
-    const { environments, namespaceOf, pods, redis, now, logger, client } = this.#options;
+    const { environments, namespaceOf, ownerOf, pods, redis, now, logger, client } = this.#options;
     const key = `${followRequest.uid}/${followRequest.service}`;
     const environment = environments.get(followRequest.environment);
     if (this.#followed.has(key) || this.#opening.has(key) || environment?.metadata.uid !== followRequest.uid) return;
     if (this.#isStopped) return;
-    const { group } = idOf(environment);
-    if (!this.#hasSlotFor(group)) {
+    const owner = ownerOf(idOf(environment).group);
+    if (!this.#hasSlotFor(owner)) {
       logger.warn({ service: key }, 'a follow request is refused: too many services are being followed');
       await refuseFollowRequest(redis, followRequest);
       return;
     }
-    this.#opening.set(key, group);
+    this.#opening.set(key, owner);
     try {
       const namespace = namespaceOf(environment);
       const writer = await RuntimeLogWriter.open(redis, followRequest, now());
@@ -135,19 +141,20 @@ export class RuntimeLogs {
         now: () => now().getTime(),
         logger,
       });
-      this.#followed.set(key, { group, followRequest, namespace, follower });
+      this.#followed.set(key, { owner, followRequest, namespace, follower });
       void follower.start();
     } finally {
       this.#opening.delete(key);
     }
   }
 
-  #hasSlotFor(group: string): boolean {
-    const groups = [...this.#opening.values(), ...[...this.#followed.values()].map((followed) => followed.group)];
-    const ofGroup = groups.filter((other) => other === group).length;
+  #hasSlotFor({ group, tenant }: FlowOwner): boolean {
+    const { maxFollowed, maxFollowedOfGroup, maxFollowedOfTenant } = this.#options;
+    const owners = [...this.#opening.values(), ...[...this.#followed.values()].map(({ owner }) => owner)];
     return (
-      groups.length < (this.#options.maxFollowed ?? defaultMaxFollowed) &&
-      ofGroup < (this.#options.maxFollowedOfGroup ?? defaultMaxFollowedOfGroup)
+      owners.length < (maxFollowed ?? defaultMaxFollowed) &&
+      owners.filter((other) => other.group === group).length < (maxFollowedOfGroup ?? defaultMaxFollowedOfGroup) &&
+      owners.filter((other) => other.tenant === tenant).length < (maxFollowedOfTenant ?? defaultMaxFollowedOfTenant)
     );
   }
 
