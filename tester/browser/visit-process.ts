@@ -19,7 +19,12 @@ export type VisitOrder = z.infer<typeof orderSchema>;
 export type VisitResult = { snapshot: PageSnapshot } | { reason: string; cause: string };
 
 process.once('message', (message) => {
-  void run(message).then((result) => process.send?.(result, () => process.disconnect()));
+  void run(message).then((result) =>
+    process.send?.(result, () => {
+      // The tester may have ended the connection meanwhile.
+      if (process.connected) process.disconnect();
+    }),
+  );
 });
 
 async function run(message: unknown): Promise<VisitResult> {

@@ -43,7 +43,8 @@ export function Tests({ environment: { id, rid } }: { environment: EnvironmentVi
     if (error) return <LoadError error={error} retry={() => void resource.reload()} what="list of tests" />;
     return <Skeleton what="tests" />;
   }
-  if (found.tests.length === 0) {
+  const isWaiting = found.waiting === true;
+  if (found.tests.length === 0 && !isWaiting) {
     return (
       <Empty title="No tests">
         <p>
@@ -56,8 +57,11 @@ export function Tests({ environment: { id, rid } }: { environment: EnvironmentVi
   return (
     <div class="stack-small">
       <div class="spread">
-        <p class="muted">{testedText(found)}</p>
-        <button type="button" disabled={run.isPending.value} onClick={run.run}>
+        <p class="muted" role="status">
+          {isWaiting ? 'The tests start when the services are ready. ' : testedText(found)}
+          {isWaiting && found.tests.length > 0 && 'These results are older.'}
+        </p>
+        <button type="button" disabled={run.isPending.value || isWaiting} onClick={run.run}>
           <Icon name="play" /> Run again
         </button>
       </div>
