@@ -20,6 +20,9 @@ const listSchema = z.object({
   ),
 });
 
+/** A kind of Coppice's in an API group of a test. */
+const testKind = /^[a-z]+\.[a-z0-9-]+\.example\.org$/;
+
 const { kubeconfig } = readConnection();
 const env = { PATH: `${PROGRAMS_FOLDER}:${process.env['PATH'] ?? ''}` };
 const kubectl = (...args: string[]) => run('kubectl', ['--kubeconfig', kubeconfig, ...args], { env });
@@ -37,24 +40,50 @@ async function leaving(): Promise<string[]> {
     });
 }
 
+const namesSchema = z.object({
+  items: z.array(
+    z.object({ metadata: z.object({ name: z.string(), labels: z.record(z.string(), z.string()).default({}) }) }),
+  ),
+});
+
+async function named(...what: string[]) {
+  const { items } = namesSchema.parse(JSON.parse(await kubectl('get', ...what, '--output', 'json')));
+  return items.map(({ metadata }) => metadata);
+}
+
 /** Returns namespaces of groups that never were on this cluster: tests of parts of the operator make them. */
 async function namespacesWithoutGroup(): Promise<string[]> {
-  const groups = (await kubectl('get', 'groups.coppice.dev', '--output', 'name')).split('\n');
-  const selector = ['--selector', `${LABELS.managedBy}=coppice`];
-  const group = `{.metadata.labels.${LABELS.group.replaceAll('.', '\\.')}}`;
-  const format = ['--output', `jsonpath={range .items[*]}{.metadata.name} ${group}{"\\n"}{end}`];
-  const namespaces = await kubectl('get', 'namespaces', ...selector, ...format);
-  return namespaces
-    .trim()
-    .split('\n')
-    .map((line) => line.split(' '))
-    .filter(([, name]) => name !== undefined && name !== '' && !groups.includes(`group.coppice.dev/${name}`))
-    .flatMap(([namespace]) => namespace ?? []);
+  const groups = (await named('groups.coppice.dev')).map(({ name }) => name);
+  return (await named('namespaces')).flatMap(({ name, labels }) => {
+    const group = labels[LABELS.group] ?? /^group-(.+)$/.exec(name)?.[1];
+    return group === undefined || groups.includes(group) ? [] : [name];
+  });
+}
+
+/** Deletes the kinds under names of their own that a killed test has left, whose objects no operator releases. */
+async function takeAwayTestKinds(): Promise<void> {
+  const kinds = (await named('customresourcedefinitions'))
+    .map(({ name }) => name)
+    .filter((name) => testKind.test(name));
+  for (const kind of kinds) {
+    const format = '--output=jsonpath={range .items[*]}{.metadata.namespace} {.metadata.name}{"\\n"}{end}';
+    const objects = await kubectl('get', kind, '--all-namespaces', format);
+    for (const line of objects
+      .trim()
+      .split('\n')
+      .filter((one) => one !== '')) {
+      const [namespace = '', name = ''] = line.split(' ');
+      const at = namespace === '' ? [] : ['--namespace', namespace];
+      await kubectl('patch', kind, name, ...at, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
+    }
+  }
+  if (kinds.length > 0) await kubectl('delete', 'customresourcedefinitions', '--wait=false', ...kinds);
 }
 
 await runMain(async () => {
   if (process.argv.includes('--take-away')) {
     await kubectl('delete', 'groups.coppice.dev', '--selector', `${TEST_GROUP_LABEL}=true`, '--wait=false');
+    await takeAwayTestKinds();
     const left = await namespacesWithoutGroup();
     if (left.length > 0) await kubectl('delete', 'namespaces', '--wait=false', ...left);
   }
