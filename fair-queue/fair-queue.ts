@@ -110,6 +110,11 @@ export class FairQueue<T extends object | string> {
     return this.#root.waiting;
   }
 
+  /** Returns the number of waiting items of a tenant. */
+  waitingOf(tenant: string): number {
+    return this.#root.children.get(tenant)?.waiting ?? 0;
+  }
+
   /** Number of items in execution. */
   get executing(): number {
     return this.#root.executing;

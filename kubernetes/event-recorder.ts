@@ -59,7 +59,6 @@ export class EventRecorder {
   readonly #budget: EventBudget;
   readonly #recorded = new Map<string, CoreEvent>();
   readonly #queue = new FairQueue<Recorded>();
-  readonly #waitingByTenant = new Map<string, number>();
   #lastName = 0n;
   #writing: Promise<void> | undefined;
   #stopped = false;
@@ -75,14 +74,13 @@ export class EventRecorder {
     const flow = flowOf(regarding);
     const isTooMany =
       this.#queue.size >= maxWaiting.total ||
-      this.#waitingOf(flow.tenant) >= maxWaiting.perTenant ||
+      this.#queue.waitingOf(flow.tenant) >= maxWaiting.perTenant ||
       !this.#budget.take(regarding.metadata.uid ?? '');
     if (this.#stopped || isTooMany) {
       metrics?.recorded('dropped');
       return;
     }
     this.#queue.push(flow, { flow, regarding, note, at: this.#clock.now() });
-    this.#waitingByTenant.set(flow.tenant, this.#waitingOf(flow.tenant) + 1);
     this.#writing ??= this.#writeAll();
   }
 
@@ -114,18 +112,9 @@ export class EventRecorder {
 
   #take(): Recorded | undefined {
     const next = this.#queue.take();
-    if (!next) return undefined;
-    const { flow } = next;
     // One Event is written at a time, so the tenant that was served longest ago is next.
-    this.#queue.finished(flow);
-    const waiting = this.#waitingOf(flow.tenant) - 1;
-    if (waiting === 0) this.#waitingByTenant.delete(flow.tenant);
-    else this.#waitingByTenant.set(flow.tenant, waiting);
+    if (next) this.#queue.finished(next.flow);
     return next;
-  }
-
-  #waitingOf(tenant: string): number {
-    return this.#waitingByTenant.get(tenant) ?? 0;
   }
 
   async #write(recorded: Recorded): Promise<void> {
