@@ -240,6 +240,18 @@ describe('losing it', () => {
     expect(lost).toEqual(['one']);
   });
 
+  test('keeps leading while each renewal takes almost half of the 10 s', async () => {
+    const { clock, server, candidate, lost } = setUp();
+    const one = candidate('one');
+    await one.acquire();
+    server.slowMs = 4900;
+    await clock.advance(120_000);
+    expect(lost).toEqual([]);
+    const stopped = one.stop();
+    await clock.advance(10_000);
+    await stopped;
+  });
+
   test('stops leading at once when another holds it', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');

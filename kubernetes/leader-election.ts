@@ -107,9 +107,12 @@ export class LeaderElector {
 
   async #renew(): Promise<void> {
     const { signal } = this.#stopping;
+    let attemptAt = this.#clock.now();
     for (;;) {
-      await sleep(this.#clock, this.#retryPeriodMs, signal);
+      // The period counts from the start of the attempt: the deadline does too, and requests can take seconds.
+      await sleep(this.#clock, Math.max(attemptAt + this.#retryPeriodMs - this.#clock.now(), 0), signal);
       if (signal.aborted) return;
+      attemptAt = this.#clock.now();
       const leftMs = this.#deadline - this.#clock.now();
       if (leftMs > 0 && (await this.#try(leftMs))) continue;
       if (this.#clock.now() >= this.#deadline || this.#heldByOther()) return this.#lose();
