@@ -40,9 +40,10 @@ export type GivenContext = Omit<
 
 /**
  * Maximum numbers of concurrent writes of environments' contents. One environment can need a hundred, and a tenant has
- * half of the workers: without a limit, another tenant's write waits for a thousand.
+ * half of the workers: without a limit, another tenant's write waits for a thousand. The API server shares its processor
+ * time among the writes that it has, and four of a tenant use all of a small one.
  */
-const contentWrites = { total: 32, perTenant: 8 };
+const contentWrites = { total: 32, perTenant: 4 };
 
 /** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {

@@ -108,8 +108,10 @@ async function round(
   };
   await send('POST', `/api/environment/${id}/rebuild`);
   await watch.buildEnded(id, 2, waitSeconds);
+  delete current.id;
   await send('DELETE', `/api/environment/${id}`);
-  await watch.whenState(id, (state) => state === 'empty', waitSeconds);
+  // The first one of a branch is kept, the others are deleted.
+  await watch.whenState(id, (state) => state === undefined || state === 'empty', waitSeconds);
 }
 
 async function readLog({ client }: Harness, id: string): Promise<void> {

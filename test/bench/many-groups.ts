@@ -14,11 +14,11 @@ import { ObservedCluster } from './observed-cluster.ts';
 import { pushCommits } from './push-commits.ts';
 
 const groupCount = 20;
-const phaseSeconds = 120;
+const phaseSeconds = 140;
 /** The first spawns of a phase, while the groups and the misbehaviour start. */
 const warmUpSeconds = 20;
-/** Each group does one round of work in this time, unless it takes longer. */
-const roundSeconds = 30;
+/** Each group does one round of work in this time, unless it takes longer. At 30 s, the groups alone use two processors. */
+const roundSeconds = 60;
 
 /** The chart's defaults of limits that the local cluster raises for its tests. */
 const defaultLimits = {
@@ -37,7 +37,7 @@ const services = `services:
 
 /**
  * Measures groups of different accounts that spawn, rebuild, delete, read and follow logs: first all but one, then beside
- * one that misbehaves in every way that the limits allow.
+ * one that misbehaves in every way that the limits allow, at last with a service that writes logs without end.
  */
 export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
   const harnesses: Harness[] = [];
@@ -72,11 +72,23 @@ export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
       });
     const alone = await phase(`${others.length} groups alone`);
     const misbehaviour = await progress.step('prepare the misbehaviour', () => Misbehaviour.start(noisy));
-    const beside = await withCleanUp(
-      () => phase(`${others.length} groups beside one that misbehaves`),
-      () => misbehaviour.stop(),
-    );
-    return figuresOf(alone, beside, misbehaviour.counts());
+    const besides = async () => {
+      const beside = await phase(`${others.length} groups beside one that misbehaves`);
+      await progress.step('a service that writes logs without end', () => misbehaviour.flood());
+      return [beside, await phase(`${others.length} groups beside that service too`)] as const;
+    };
+    const [beside, flooded] = await withCleanUp(besides, () => misbehaviour.stop());
+    for (const failure of [alone, beside, flooded].flatMap(({ failures }) => failures))
+      console.error('failed:', failure);
+    return [
+      ...figuresOf(alone, beside),
+      ...figuresOf(alone, flooded).map((figure) => ({ ...figure, name: `and endless logs: ${figure.name}` })),
+      ...[...misbehaviour.counts()].map(([name, count]): Figure => ({
+        name: `misbehaviour: ${name}`,
+        unit: '',
+        samples: [count],
+      })),
+    ];
   };
   return withCleanUp(work, () =>
     progress.step('clean up', async () => {
@@ -109,8 +121,7 @@ async function timesOf(groups: readonly GroupWork[]): Promise<WorkTimes> {
   };
 }
 
-function figuresOf(alone: WorkTimes, beside: WorkTimes, counts: ReadonlyMap<string, number>): Figure[] {
-  for (const failure of [...alone.failures, ...beside.failures]) console.error('failed:', failure);
+function figuresOf(alone: WorkTimes, beside: WorkTimes): Figure[] {
   if ([alone, beside].some(({ created, built }) => created.length === 0 || built.length === 0))
     throw new Problem('No group spawned an environment while durations were recorded.');
   const figure = (name: string, key: 'created' | 'built' | 'reads', share: number): Figure => ({
@@ -131,6 +142,5 @@ function figuresOf(alone: WorkTimes, beside: WorkTimes, counts: ReadonlyMap<stri
       baseline: { name: 'without the one that misbehaves', samples: [alone.rounds] },
     },
     { name: 'failed rounds and reads', unit: '', samples: [beside.failures.length], target: '0' },
-    ...[...counts].map(([name, count]): Figure => ({ name: `misbehaviour: ${name}`, unit: '', samples: [count] })),
   ];
 }

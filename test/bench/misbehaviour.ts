@@ -6,7 +6,7 @@ import { githubDelivery } from '../client/github-delivery.ts';
 import { localhostLookup, send, type Answer } from '../client/local-http.ts';
 import { webhookOf } from '../client/webhook-of.ts';
 import { messageOf } from '../cluster/problem.ts';
-import type { Harness } from '../end-to-end/harness.ts';
+import { pageWith, type Harness } from '../end-to-end/harness.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { pushCommits } from './push-commits.ts';
 
@@ -15,7 +15,7 @@ const requestsPerMinute = 1200;
 const connections = 40;
 const deliveriesPerSecond = 20;
 const eventStreams = 20;
-const logViewers = 40;
+const logViewers = 20;
 /** The group's maximum of concurrent builds. */
 const builds = 4;
 
@@ -31,10 +31,17 @@ const burning = {
 RUN timeout 60 sh -c 'while :; do :; done' & timeout 60 yes 'a line of a build that never ends'; true
 `,
 };
+/** Writes as much as it can from the first request on. */
 const chatty = `services:
   chat:
     image: node:24-slim
-    command: ['yes', 'a line of a service that never ends']
+    command:
+      - node
+      - -e
+      - |
+        const flood = () => require('node:child_process').spawn('yes', ['a line of a service that never ends'], { stdio: 'inherit' });
+        require('node:http').createServer((_, response) => response.end('flooding', flood)).listen(8080);
+    ports: ['8080']
 `;
 
 /** One account that does everything that its limits allow, as fast as they allow it. */
@@ -43,6 +50,8 @@ export class Misbehaviour {
   readonly #repository: string;
   readonly #answers = new Map<string, number>();
   readonly #environments: string[] = [];
+  /** The environment whose service writes without end. */
+  #chat: { id: string; weburl: string } | undefined;
   readonly #sockets: WebSocket[] = [];
   readonly #readers: EventReader[] = [];
   #running: Promise<unknown> = Promise.resolve();
@@ -65,12 +74,23 @@ export class Misbehaviour {
     const burns = await Promise.all(
       Array.from({ length: builds }, (_, index) => harness.spawn(noise.#repository, `burn-${index}`)),
     );
-    const chat = await harness.spawn(noise.#repository, 'chat');
     const webhook = await webhookOf(harness.client, noise.#repository);
-    await harness.built(chat);
-    await noise.#openStreams(chat, burns);
+    noise.#chat = await harness.built(await harness.spawn(noise.#repository, 'chat'));
+    await noise.#openEventStreams();
+    noise.#followLogs(burns.map((id) => `/api/environment/${id}/build/logs`));
     noise.#running = Promise.all([noise.#sendRequests(), noise.#deliver(webhook), noise.#rebuild(burns)]);
     return noise;
+  }
+
+  /**
+   * Makes a service write as much as it can, and follows its log. What containers write is read by the node's container
+   * runtime, which Kubernetes does not limit.
+   */
+  async flood(): Promise<void> {
+    const chat = this.#chat;
+    if (!chat) throw new Error('there is no such service');
+    await pageWith(chat.weburl, 'flooding');
+    this.#followLogs([`/api/environment/${chat.id}/services/chat/logs`]);
   }
 
   async stop(): Promise<void> {
@@ -140,19 +160,20 @@ export class Misbehaviour {
     }
   }
 
-  async #openStreams(chat: string, burns: readonly string[]): Promise<void> {
+  async #openEventStreams(): Promise<void> {
     const { client, connection } = this.#harness;
     const headers = { 'x-service-token': client.token ?? '' };
     for (let index = 0; index < eventStreams; index++) {
       this.#readers.push(await EventReader.open(`${connection.apiUrl}/api/events`, headers, localhostLookup));
     }
+  }
+
+  #followLogs(paths: readonly string[]): void {
+    const { client, connection } = this.#harness;
+    const headers = { 'x-service-token': client.token ?? '' };
     const logs = connection.apiUrl.replace(/^http/, 'ws');
     for (let index = 0; index < logViewers; index++) {
-      const path =
-        index % 2 === 0
-          ? `/api/environment/${chat}/services/chat/logs`
-          : `/api/environment/${burns[index % burns.length]}/build/logs`;
-      const socket = new WebSocket(`${logs}${path}`, { headers, lookup: localhostLookup });
+      const socket = new WebSocket(`${logs}${paths[index % paths.length]}`, { headers, lookup: localhostLookup });
       // An error is followed by a close.
       socket.on('error', () => undefined);
       socket.on('close', () => this.#count('log, closed'));
