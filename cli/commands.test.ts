@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startServer, stopServer } from '../api/http/server.ts';
 import { TestApi } from '../api/testing/test-api.ts';
+import { EXIT } from './errors.ts';
 import { runCommand, type RunOptions } from './testing/run-command.ts';
 
 let api: TestApi;
@@ -47,6 +48,12 @@ describe('exit codes', () => {
     ['1: a name that does not exist', 'env get acme.shop-mian', 1],
     ['8: a timeout', 'env wait acme.shop-main --for healthy --timeout 1', 8],
   ])('%s', async (_name, args, code) => expect((await run(args)).code).toBe(code));
+
+  test('are in the help', async () => {
+    const { code, out } = await run('--help');
+    expect(code).toBe(0);
+    for (const one of Object.values(EXIT)) expect(out).toMatch(new RegExp(`^ +${one}  \\w`, 'm'));
+  });
 
   test('4: no token, or an expired token', async () => {
     const none = { ...env, COPPICE_TOKEN: '' };

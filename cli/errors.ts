@@ -1,6 +1,17 @@
 /** Exit codes of the command line; see docs/how-to/use-the-command-line.md. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, notSignedIn: 4, timedOut: 8 } as const;
 
+/** The exit codes as a section of the help. */
+export const EXIT_HELP = `
+Exit codes:
+  ${EXIT.ok}  done
+  ${EXIT.failed}  failed
+  ${EXIT.usage}  wrong arguments
+  ${EXIT.notSignedIn}  not signed in
+  ${EXIT.timedOut}  the time of --timeout is over
+  exec returns that of its command.
+`;
+
 /** An error with its exit code, whose message is shown unchanged. */
 export class CliError extends Error {
   readonly exitCode: number;

@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { COMMANDS, NOUNS, type Leaf } from './commands-table.ts';
-import { CliError, EXIT, RemoteExit, usageError } from './errors.ts';
+import { CliError, EXIT, EXIT_HELP, RemoteExit, usageError } from './errors.ts';
 import type { Io } from './io.ts';
 import { coloured, hasColours } from './output/colours.ts';
 import { FORMATS } from './output/formats.ts';
@@ -28,6 +28,7 @@ export function createProgram(io: Io, name: ProgramName): Command {
     .version(version, '-V, --version', 'print the version')
     .addOption(new Option('-o, --output <format>', 'how data is printed').choices(FORMATS))
     .configureHelp({ showGlobalOptions: true })
+    .addHelpText('after', EXIT_HELP)
     .configureOutput({
       writeOut: (text) => void io.out.write(text),
       writeErr: (text) => void io.err.write(text),
