@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { stringify } from 'yaml';
 import type { CommandLineTools } from './command-line-tools.ts';
 import { nodeImageNamed } from './node-image.ts';
@@ -131,7 +131,8 @@ export async function ensureKindCluster(
           await run('docker', ['start', ...stopped]);
         });
       }
-      if (!existsSync(KUBECONFIG_FILE)) await exportKubeconfig(tools);
+      // Another clone may have created the cluster again since this clone wrote its kubeconfig.
+      await exportKubeconfig(tools);
       await progress.step('wait for the nodes', async () => {
         await waitForNodes(tools, 120);
         await waitForPodStatuses(tools, 120);
