@@ -12,7 +12,7 @@ const allowedImports: Record<string, string[]> = {
   'shell-protocol': [],
   'registry-tokens': ['process'],
   'waker-protocol': [],
-  waker: ['process', 'waker-protocol'],
+  waker: ['process', 'fair-queue', 'waker-protocol'],
   operator: [
     'process',
     'fair-queue',

@@ -1,3 +1,5 @@
+import { Counts } from './counts.ts';
+
 /**
  * The flow of waiting work, as in Kubernetes API Priority and Fairness (KEP-1040); slots are shared between tenants.
  */
@@ -98,7 +100,7 @@ const hostDepth = 2;
  */
 export class FairQueue<T extends object | string> {
   readonly #limits: Required<FlowLimits>;
-  readonly #executingAtHost = new Map<string, number>();
+  readonly #executingAtHost = new Counts();
   #root = new Level<T>();
 
   constructor(limits: FlowLimits = {}) {
@@ -178,7 +180,7 @@ export class FairQueue<T extends object | string> {
       if (!this.#canExecute(name, level, depth)) continue;
       const item = depth === hostDepth ? level.next() : this.#takeBelow(level, depth + 1);
       if (item === undefined) continue;
-      if (depth === hostDepth) change(this.#executingAtHost, name, 1);
+      if (depth === hostDepth) this.#executingAtHost.add(name);
       level.waiting -= 1;
       level.executing += 1;
       parent.children.delete(name);
@@ -190,13 +192,13 @@ export class FairQueue<T extends object | string> {
 
   #canExecute(name: string, { executing }: Level<T>, depth: number): boolean {
     const { perTenant, perGroup, perHost } = this.#limits;
-    if (depth === hostDepth) return (this.#executingAtHost.get(name) ?? 0) < perHost;
+    if (depth === hostDepth) return this.#executingAtHost.of(name) < perHost;
     return executing < (depth === 0 ? perTenant : perGroup);
   }
 
   #changeExecuting(flow: Flow, by: 1 | -1): void {
     for (const level of this.#path(flow)) level.executing += by;
-    change(this.#executingAtHost, flow.host, by);
+    this.#executingAtHost.add(flow.host, by);
   }
 
   /** Returns the root and the levels of the flow; creates missing ones. */
@@ -214,10 +216,4 @@ export class FairQueue<T extends object | string> {
       if (level?.waiting === 0 && level.executing === 0) path[index]?.children.delete(name);
     }
   }
-}
-
-function change(counts: Map<string, number>, name: string, by: 1 | -1): void {
-  const count = (counts.get(name) ?? 0) + by;
-  if (count > 0) counts.set(name, count);
-  else counts.delete(name);
 }

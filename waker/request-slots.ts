@@ -1,3 +1,4 @@
+import { Counts } from '../fair-queue/counts.ts';
 import type { KnownEnvironment } from '../waker-protocol/messages.ts';
 
 export interface RequestSlotLimits {
@@ -20,22 +21,21 @@ export type SlotOwner = Pick<KnownEnvironment, 'key' | 'tenant'>;
 /** Limits how many requests of one sort are open at once: each one takes a connection and its memory. */
 export class RequestSlots {
   readonly #options: RequestSlotLimits;
-  readonly #perEnvironment = new Map<string, number>();
-  readonly #perGroup = new Map<string, number>();
-  readonly #perTenant = new Map<string, number>();
-  #total = 0;
+  readonly #perEnvironment = new Counts();
+  readonly #perGroup = new Counts();
+  readonly #perTenant = new Counts();
 
   constructor(options: RequestSlotLimits) {
     this.#options = options;
   }
 
   get total(): number {
-    return this.#total;
+    return this.#perTenant.total;
   }
 
   /** The environments that somebody waits for. */
   get keys(): string[] {
-    return [...this.#perEnvironment.keys()];
+    return this.#perEnvironment.names;
   }
 
   /** Takes a slot for a request. Returns undefined if there is none, or else a function that gives it back. */
@@ -44,9 +44,9 @@ export class RequestSlots {
     const { key } = environment;
     const tenant = tenantOf(environment);
     const isFull =
-      (this.#perEnvironment.get(key) ?? 0) >= maxPerEnvironment ||
-      (this.#perGroup.get(groupOf(key)) ?? 0) >= maxPerGroup ||
-      (this.#perTenant.get(tenant) ?? 0) >= Math.min(maxPerTenant, max - this.#total);
+      this.#perEnvironment.of(key) >= maxPerEnvironment ||
+      this.#perGroup.of(groupOf(key)) >= maxPerGroup ||
+      this.#perTenant.of(tenant) >= Math.min(maxPerTenant, max - this.total);
     if (isFull) return undefined;
     this.#add(key, tenant, 1);
     let isTaken = true;
@@ -57,17 +57,10 @@ export class RequestSlots {
   }
 
   #add(key: string, tenant: string, count: 1 | -1): void {
-    this.#total += count;
-    addTo(this.#perEnvironment, key, count);
-    addTo(this.#perGroup, groupOf(key), count);
-    addTo(this.#perTenant, tenant, count);
+    this.#perEnvironment.add(key, count);
+    this.#perGroup.add(groupOf(key), count);
+    this.#perTenant.add(tenant, count);
   }
-}
-
-function addTo(counts: Map<string, number>, name: string, count: number): void {
-  const sum = (counts.get(name) ?? 0) + count;
-  if (sum > 0) counts.set(name, sum);
-  else counts.delete(name);
 }
 
 /** Returns the account of an environment; the group if the operator does not know it. */

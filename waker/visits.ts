@@ -1,3 +1,4 @@
+import { Counts } from '../fair-queue/counts.ts';
 import type { WakerMessage } from '../waker-protocol/messages.ts';
 
 export interface VisitsOptions {
@@ -12,7 +13,7 @@ export interface VisitsOptions {
 export class Visits {
   readonly #options: VisitsOptions;
   readonly #reportedAt = new Map<string, number>();
-  readonly #open = new Map<string, number>();
+  readonly #open = new Counts();
   readonly #unsent = new Set<string>();
 
   constructor(options: VisitsOptions) {
@@ -34,22 +35,20 @@ export class Visits {
 
   /** Counts a connection as a visit as long as it is open. Returns the function that ends it. */
   open(key: string): () => void {
-    this.#open.set(key, (this.#open.get(key) ?? 0) + 1);
+    this.#open.add(key);
     this.report(key);
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
-      const left = (this.#open.get(key) ?? 1) - 1;
-      if (left > 0) this.#open.set(key, left);
-      else this.#open.delete(key);
+      this.#open.add(key, -1);
     };
   }
 
   /** Repeats reports of open connections, of these environments, and those that no operator has received. */
   repeat(waited: readonly string[]): void {
     const { intervalMs, now } = this.#options;
-    for (const key of new Set([...this.#open.keys(), ...waited, ...this.#unsent])) this.report(key);
+    for (const key of new Set([...this.#open.names, ...waited, ...this.#unsent])) this.report(key);
     for (const [key, at] of this.#reportedAt) if (now() - at >= intervalMs) this.#reportedAt.delete(key);
   }
 }

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { Counts } from '../../fair-queue/counts.ts';
 import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 
 /** Maximum number of seconds that a caller can wait. */
@@ -27,8 +28,7 @@ export interface Wait {
 export class LongPolls {
   readonly #limits: LongPollLimits;
   readonly #closing = new AbortController();
-  readonly #waiting = new Map<string, number>();
-  #total = 0;
+  readonly #waiting = new Counts();
 
   constructor(limits: LongPollLimits = { perAccount: 20, total: 1000 }) {
     this.#limits = limits;
@@ -39,28 +39,24 @@ export class LongPolls {
    * @throws TooManyRequests if too many requests of the account wait, Unavailable if too many wait in total
    */
   async run<T>({ accountId, seconds, response }: LongPoll, wait: (how: Wait) => Promise<T>): Promise<T> {
-    const there = this.#waiting.get(accountId) ?? 0;
+    const there = this.#waiting.of(accountId);
     if (there >= this.#limits.perAccount) {
       const message = `${there} requests of your account are waiting already. Wait until one of them ends`;
       throw new TooManyRequests(message, { retryAfterSeconds: 5 });
     }
-    if (this.#total >= this.#limits.total)
+    if (this.#waiting.total >= this.#limits.total)
       throw new Unavailable('too many requests are waiting. Try again without waiting');
     const closed = new AbortController();
     const onClose = () => closed.abort();
     response.once('close', onClose);
     if (response.closed) onClose();
-    this.#waiting.set(accountId, there + 1);
-    this.#total += 1;
+    this.#waiting.add(accountId);
     try {
       const signal = AbortSignal.any([closed.signal, this.#closing.signal]);
       return await wait({ timeoutMs: Math.min(seconds * 1000, maxWaitMs), signal });
     } finally {
       response.off('close', onClose);
-      this.#total -= 1;
-      const left = (this.#waiting.get(accountId) ?? 1) - 1;
-      if (left === 0) this.#waiting.delete(accountId);
-      else this.#waiting.set(accountId, left);
+      this.#waiting.add(accountId, -1);
     }
   }
 

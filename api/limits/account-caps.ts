@@ -1,3 +1,4 @@
+import { Counts } from '../../fair-queue/counts.ts';
 import type { Environment } from '../../crds/environment.ts';
 import type { Group } from '../../crds/group.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
@@ -41,7 +42,7 @@ export class AccountCaps {
    * Objects being created, by account and kind. One that is already in the cache counts twice for a moment, which is
    * better than not at all.
    */
-  readonly #underWay = new Map<string, number>();
+  readonly #underWay = new Counts();
 
   constructor(options: AccountCapsOptions) {
     this.#options = options;
@@ -124,7 +125,7 @@ export class AccountCaps {
   async #create<R>(what: Counted, accountId: string, there: number, create: () => Promise<R>): Promise<R> {
     const { limits, metrics } = this.#options;
     const key = `${what} ${accountId}`;
-    const underWay = this.#underWay.get(key) ?? 0;
+    const underWay = this.#underWay.of(key);
     if (there + underWay >= limits[what]) {
       metrics.refused(what);
       const whose = what === 'groups' ? 'your account has' : 'the groups of the account that created this one have';
@@ -133,13 +134,11 @@ export class AccountCaps {
           'administrator to raise the limit',
       );
     }
-    this.#underWay.set(key, underWay + 1);
+    this.#underWay.add(key);
     try {
       return await create();
     } finally {
-      const left = (this.#underWay.get(key) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(key, left);
-      else this.#underWay.delete(key);
+      this.#underWay.add(key, -1);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type Registry, Gauge } from 'prom-client';
+import { Counts } from '../../fair-queue/counts.ts';
 import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import { limitMetrics, type LimitMetrics } from './limit-metrics.ts';
 
@@ -32,9 +33,8 @@ const shareOfFree = 1 / 3;
  */
 export class MemoryBudget {
   readonly #options: MemoryBudgetOptions;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Counts();
   #heldByAddresses = 0;
-  #total = 0;
 
   constructor(options: MemoryBudgetOptions) {
     this.#options = options;
@@ -42,7 +42,7 @@ export class MemoryBudget {
 
   /** Number of bytes in use. */
   get heldBytes(): number {
-    return this.#total;
+    return this.#held.total;
   }
 
   /** Reserves memory. @throws TooManyRequests while the tenant uses its share; Unavailable while others use too much */
@@ -68,7 +68,7 @@ export class MemoryBudget {
    */
   requireRoom({ kind, id }: Tenant, bytes = 0): void {
     const { totalBytes, metrics } = this.#options;
-    const held = this.#held.get(`${kind}:${id}`) ?? 0;
+    const held = this.#held.of(`${kind}:${id}`);
     if (held >= totalBytes * share[kind]) {
       metrics.refused('memory');
       const mebibytes = Math.max(1, Math.round((totalBytes * share[kind]) / 1024 / 1024));
@@ -78,7 +78,7 @@ export class MemoryBudget {
         { retryAfterSeconds },
       );
     }
-    const available = (totalBytes - this.#total) * shareOfFree;
+    const available = (totalBytes - this.#held.total) * shareOfFree;
     const isFull =
       held >= available ||
       bytes > available ||
@@ -91,11 +91,8 @@ export class MemoryBudget {
   }
 
   #add(key: string, kind: Tenant['kind'], bytes: number): void {
-    this.#total += bytes;
     if (kind === 'address') this.#heldByAddresses += bytes;
-    const held = (this.#held.get(key) ?? 0) + bytes;
-    if (held > 0) this.#held.set(key, held);
-    else this.#held.delete(key);
+    this.#held.add(key, bytes);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { Counts } from '../../fair-queue/counts.ts';
 import { TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { LimitMetrics, LimitName } from './limit-metrics.ts';
 import type { Release } from './memory-budget.ts';
@@ -62,8 +63,7 @@ export class Viewers {
   readonly #limits: ViewerLimits;
   readonly #metrics: LimitMetrics;
   readonly #kind: StreamKind;
-  readonly #ofAccount = new Map<string, number>();
-  #total = 0;
+  readonly #ofAccount = new Counts();
 
   constructor(limits: ViewerLimits, metrics: LimitMetrics, kind: StreamKind = LOG_STREAMS) {
     this.#kind = kind;
@@ -73,7 +73,7 @@ export class Viewers {
 
   /** Number of open streams. */
   get total(): number {
-    return this.#total;
+    return this.#ofAccount.total;
   }
 
   /**
@@ -82,28 +82,21 @@ export class Viewers {
    */
   take(account: string): Release {
     const { total, perAccount } = this.#limits;
-    if ((this.#ofAccount.get(account) ?? 0) >= perAccount) {
+    if (this.#ofAccount.of(account) >= perAccount) {
       this.#metrics.refused(this.#kind.limit);
       const message = `${this.#kind.ofAccount(perAccount)}. Close one of the connections, then try again`;
       throw new TooManyRequests(message, { retryAfterSeconds });
     }
-    if (this.#total >= total) {
+    if (this.total >= total) {
       this.#metrics.refused(this.#kind.limit);
       throw new Unavailable(`${this.#kind.ofAll}. Try again in a few seconds`, { retryAfterSeconds });
     }
-    this.#change(account, 1);
+    this.#ofAccount.add(account);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#change(account, -1);
+      if (isHeld) this.#ofAccount.add(account, -1);
       isHeld = false;
     };
-  }
-
-  #change(account: string, by: 1 | -1): void {
-    this.#total += by;
-    const count = (this.#ofAccount.get(account) ?? 0) + by;
-    if (count > 0) this.#ofAccount.set(account, count);
-    else this.#ofAccount.delete(account);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { Counts } from '../../fair-queue/counts.ts';
 import { FairQueue, type Flow } from '../../fair-queue/fair-queue.ts';
 import { Invalid, TooManyRequests, Unavailable } from '../shared/errors.ts';
 import type { LimitMetrics } from '../limits/limit-metrics.ts';
@@ -30,7 +31,7 @@ export class ServiceFileChecker {
   readonly #metrics: LimitMetrics;
   readonly #times: CheckerTimes;
   readonly #queue = new FairQueue<() => void>({ total: concurrency });
-  readonly #ofAccount = new Map<string, number>();
+  readonly #ofAccount = new Counts();
 
   constructor(metrics: LimitMetrics, times: Partial<CheckerTimes> = {}) {
     this.#metrics = metrics;
@@ -44,7 +45,7 @@ export class ServiceFileChecker {
    */
   async check(account: string, input: CheckInput): Promise<CheckResult> {
     this.#requireRoom(account);
-    this.#count(account, 1);
+    this.#ofAccount.add(account);
     try {
       const flow = { tenant: account, group: '', host: '' };
       await this.#enter(flow);
@@ -55,12 +56,12 @@ export class ServiceFileChecker {
         this.#queue.take()?.();
       }
     } finally {
-      this.#count(account, -1);
+      this.#ofAccount.add(account, -1);
     }
   }
 
   #requireRoom(account: string): void {
-    if ((this.#ofAccount.get(account) ?? 0) >= maxWaitingOfAccount) {
+    if (this.#ofAccount.of(account) >= maxWaitingOfAccount) {
       this.#metrics.refused('checks');
       throw new TooManyRequests(
         `${maxWaitingOfAccount} service files of yours are being checked, the limit of one account. ` +
@@ -90,12 +91,6 @@ export class ServiceFileChecker {
     });
     this.#queue.take()?.();
     await promise;
-  }
-
-  #count(account: string, by: 1 | -1): void {
-    const count = (this.#ofAccount.get(account) ?? 0) + by;
-    if (count > 0) this.#ofAccount.set(account, count);
-    else this.#ofAccount.delete(account);
   }
 
   async #checkInThread(input: CheckInput): Promise<CheckResult> {

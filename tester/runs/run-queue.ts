@@ -1,3 +1,4 @@
+import { Counts } from '../../fair-queue/counts.ts';
 import { FairQueue, type FlowOwner } from '../../fair-queue/fair-queue.ts';
 
 /** Maximum numbers of running and waiting runs, in total and per group. */
@@ -24,9 +25,8 @@ export class RunQueue {
   readonly #limits: RunLimits;
   readonly #queue: FairQueue<QueuedRun>;
   /** Reserved slots by group, including those of waiting runs. */
-  readonly #waitingOfGroup = new Map<string, number>();
-  readonly #waitingOfTenant = new Map<string, number>();
-  #waiting = 0;
+  readonly #waitingOfGroup = new Counts();
+  readonly #waitingOfTenant = new Counts();
 
   constructor(limits: RunLimits) {
     this.#limits = limits;
@@ -36,7 +36,7 @@ export class RunQueue {
 
   /** Number of waiting runs, including reserved slots. */
   get waiting(): number {
-    return this.#waiting;
+    return this.#waitingOfTenant.total;
   }
 
   get atWork(): number {
@@ -50,12 +50,12 @@ export class RunQueue {
    */
   reserve({ tenant, group }: FlowOwner): boolean {
     const { total, perGroup } = this.#limits.waiting;
-    const ofTenant = this.#waitingOfTenant.get(tenant) ?? 0;
+    const ofTenant = this.#waitingOfTenant.of(tenant);
     const tenants = this.#waitingOfTenant.size + (ofTenant === 0 ? 1 : 0);
     const fairShare = Math.max(1, Math.floor(total / tenants));
-    if ((this.#waitingOfGroup.get(group) ?? 0) >= perGroup) return false;
-    if (this.#waiting >= total && ofTenant >= fairShare) return false;
-    if (ofTenant > 0 && this.#waiting >= total + tenants) return false;
+    if (this.#waitingOfGroup.of(group) >= perGroup) return false;
+    if (this.waiting >= total && ofTenant >= fairShare) return false;
+    if (ofTenant > 0 && this.waiting >= total + tenants) return false;
     this.#change({ tenant, group }, 1);
     return true;
   }
@@ -88,18 +88,11 @@ export class RunQueue {
   }
 
   #change({ tenant, group }: FlowOwner, by: 1 | -1): void {
-    this.#waiting += by;
-    add(this.#waitingOfGroup, group, by);
-    add(this.#waitingOfTenant, tenant, by);
+    this.#waitingOfGroup.add(group, by);
+    this.#waitingOfTenant.add(tenant, by);
   }
 }
 
 function flowOf({ tenant, group }: FlowOwner) {
   return { tenant, group, host: '' };
-}
-
-function add(counts: Map<string, number>, name: string, by: 1 | -1): void {
-  const count = (counts.get(name) ?? 0) + by;
-  if (count > 0) counts.set(name, count);
-  else counts.delete(name);
 }
