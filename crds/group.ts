@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { kindAddress } from './api-group.ts';
 import { conditionsSchema } from './conditions.ts';
 import { displayNameSchema } from './display-name.ts';
+import { ANNOTATIONS } from './labels.ts';
 import { objectSchema } from './metadata.ts';
 import { registrySecretsSchema, variablesSchema } from './variable.ts';
 
@@ -48,3 +49,8 @@ export const groupSchema = objectSchema(groupSpecSchema, groupStatusSchema);
 export type Group = z.infer<typeof groupSchema> & { apiVersion: string; kind: string };
 
 export const GROUP = kindAddress('Group', 'groups', false);
+
+/** Returns the account that created a group through the REST API (ADR 6); undefined if none did. */
+export function creatorOf(group: Pick<Group, 'metadata'> | undefined): string | undefined {
+  return group?.metadata.annotations?.[ANNOTATIONS.createdBy];
+}

@@ -1,7 +1,6 @@
 import type { Environment } from '../../crds/environment.ts';
-import type { Group } from '../../crds/group.ts';
+import { creatorOf, type Group } from '../../crds/group.ts';
 import { formatId, groupNamespace, groupOfNamespace, isResourceName, parseId } from '../../crds/ids.ts';
-import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import { objectKey } from '../../kubernetes/resource-type.ts';
@@ -20,7 +19,7 @@ import type { Viewer } from './caller.ts';
  */
 export function canSee(user: User, group: Group): boolean {
   if (!group.spec.members.includes(user.email)) return false;
-  if (user.verified || group.metadata.annotations?.[ANNOTATIONS.createdBy] === user.accountId) return true;
+  if (user.verified || creatorOf(group) === user.accountId) return true;
   return hasAccepted(group, user);
 }
 
@@ -67,8 +66,7 @@ export class Directory {
 
   /** Returns the account that created the group of a namespace; undefined if none did: for counting only. */
   creatorOfNamespace(namespace: string): string | undefined {
-    const group = this.groupNamed(groupOfNamespace(namespace) ?? '');
-    return group?.metadata.annotations?.[ANNOTATIONS.createdBy];
+    return creatorOf(this.groupNamed(groupOfNamespace(namespace) ?? ''));
   }
 
   /** Finds a group that the caller can see. @throws NotFound */

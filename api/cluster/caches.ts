@@ -1,8 +1,8 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { environmentLabel } from '../../crds/environment-address.ts';
-import { GROUP, type Group } from '../../crds/group.ts';
+import { creatorOf, GROUP, type Group } from '../../crds/group.ts';
 import { idOf } from '../../crds/ids.ts';
-import { ANNOTATIONS, LABELS } from '../../crds/labels.ts';
+import { LABELS } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { REUSABLE_ENVIRONMENT, type ReusableEnvironment } from '../../crds/reusable-environment.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
@@ -60,8 +60,8 @@ export function freshByKind({ groups, repositories, environments, reusables, use
 }
 
 const byMember: IndexFunction<Group> = (group) => group.spec.members;
-const byCreator: IndexFunction<Group> = ({ metadata }) => {
-  const accountId = metadata.annotations?.[ANNOTATIONS.createdBy];
+const byCreator: IndexFunction<Group> = (group) => {
+  const accountId = creatorOf(group);
   return accountId === undefined ? [] : [accountId];
 };
 const byNamespace: IndexFunction<Repository | Environment> = ({ metadata }) => [metadata.namespace ?? ''];

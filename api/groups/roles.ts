@@ -1,5 +1,4 @@
-import type { Group } from '../../crds/group.ts';
-import { ANNOTATIONS } from '../../crds/labels.ts';
+import { creatorOf, type Group } from '../../crds/group.ts';
 import { Conflict, Forbidden, NotFound } from '../shared/errors.ts';
 
 export const ROLES = ['owner', 'member'] as const;
@@ -23,10 +22,11 @@ export interface Membership {
  * Returns the members that own a group. If its spec names no member as owner, the account that created it does; if that
  * is not a member either, every member does. A group with members always has an owner.
  */
-export function ownersOf({ metadata, spec }: Group, { accountIdOf }: Pick<Accounts, 'accountIdOf'>): string[] {
+export function ownersOf(group: Group, { accountIdOf }: Pick<Accounts, 'accountIdOf'>): string[] {
+  const { spec } = group;
   const named = (spec.owners ?? []).filter((email) => spec.members.includes(email));
   if (named.length > 0) return named;
-  const creator = metadata.annotations?.[ANNOTATIONS.createdBy];
+  const creator = creatorOf(group);
   const made = creator === undefined ? [] : spec.members.filter((email) => accountIdOf(email) === creator);
   return made.length > 0 ? made : [...spec.members];
 }

@@ -1,8 +1,7 @@
 import { Counts } from '../../fair-queue/counts.ts';
 import type { Environment } from '../../crds/environment.ts';
-import type { Group } from '../../crds/group.ts';
+import { creatorOf, type Group } from '../../crds/group.ts';
 import { groupOfNamespace } from '../../crds/ids.ts';
-import { ANNOTATIONS } from '../../crds/labels.ts';
 import type { Repository } from '../../crds/repository.ts';
 import type { VariableSpec } from '../../crds/variable.ts';
 import type { Directory } from '../auth/visibility.ts';
@@ -141,10 +140,6 @@ export class AccountCaps {
       this.#underWay.add(key, -1);
     }
   }
-}
-
-function creatorOf({ metadata }: Group): string | undefined {
-  return metadata.annotations?.[ANNOTATIONS.createdBy];
 }
 
 function variableBytes(variables: readonly VariableSpec[] = []): number {

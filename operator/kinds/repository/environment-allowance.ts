@@ -1,7 +1,6 @@
 import type { Environment } from '../../../crds/environment.ts';
-import type { Group } from '../../../crds/group.ts';
+import { creatorOf, type Group } from '../../../crds/group.ts';
 import { groupNamespace, groupOfNamespace } from '../../../crds/ids.ts';
-import { ANNOTATIONS } from '../../../crds/labels.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import type { Informer } from '../../../kubernetes/informer.ts';
 import { objectKey } from '../../../kubernetes/resource-type.ts';
@@ -36,8 +35,4 @@ export class EnvironmentAllowance {
     const own = environments.byIndex('repository', objectKey(namespace, name)).length;
     return Math.min(perRepository, Math.max(0, perAccount - (there.length - own)));
   }
-}
-
-function creatorOf(group: Group | undefined): string | undefined {
-  return group?.metadata.annotations?.[ANNOTATIONS.createdBy];
 }

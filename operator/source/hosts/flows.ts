@@ -1,7 +1,7 @@
 import type { Environment } from '../../../crds/environment.ts';
-import type { Group } from '../../../crds/group.ts';
+import { creatorOf, type Group } from '../../../crds/group.ts';
 import { groupOfNamespace } from '../../../crds/ids.ts';
-import { ANNOTATIONS, LABELS } from '../../../crds/labels.ts';
+import { LABELS } from '../../../crds/labels.ts';
 import type { Repository } from '../../../crds/repository.ts';
 import { repositoryServer } from '../../../crds/repository-server.ts';
 import type { Flow, FlowOwner } from '../../../fair-queue/fair-queue.ts';
@@ -28,7 +28,7 @@ export class Flows {
   }
 
   ofGroup(group: string): FlowOwner {
-    const creator = this.#caches.groups.get(group)?.metadata.annotations?.[ANNOTATIONS.createdBy];
+    const creator = creatorOf(this.#caches.groups.get(group));
     return { tenant: creator === undefined ? `group ${group}` : `account ${creator}`, group };
   }
 
