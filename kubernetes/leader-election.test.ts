@@ -243,10 +243,10 @@ describe('losing it', () => {
   test('keeps leading while each renewal takes almost half of the 10 s', async () => {
     const { clock, server, candidate, lost } = setUp();
     const one = candidate('one');
-    await one.acquire();
     server.slowMs = 4900;
+    const acquired = watched(one.acquire());
     await clock.advance(120_000);
-    expect(lost).toEqual([]);
+    expect([acquired.is, lost]).toEqual([true, []]);
     const stopped = one.stop();
     await clock.advance(10_000);
     await stopped;

@@ -107,7 +107,7 @@ export class LeaderElector {
 
   async #renew(): Promise<void> {
     const { signal } = this.#stopping;
-    let attemptAt = this.#clock.now();
+    let attemptAt = this.#deadline - this.#renewDeadlineMs;
     for (;;) {
       // The period counts from the start of the attempt: the deadline does too, and requests can take seconds.
       await sleep(this.#clock, Math.max(attemptAt + this.#retryPeriodMs - this.#clock.now(), 0), signal);
