@@ -122,28 +122,21 @@ export async function ensureKindCluster(
       `The local cluster has ${states.size} nodes, and kind cannot change that: run \`npm run down\`, then this again.`,
     );
   }
-  if (states.size > 0) {
-    try {
-      const stopped = [...states].flatMap(([name, state]) => (state === 'running' ? [] : [name]));
-      if (stopped.length > 0) {
-        await progress.step('start the stopped nodes again', async () => {
-          await leaveOtherNetworks(stopped);
-          await run('docker', ['start', ...stopped]);
-        });
-      }
-      // Another clone may have created the cluster again since this clone wrote its kubeconfig.
-      await exportKubeconfig(tools);
-      await progress.step('wait for the nodes', async () => {
+  if (states.size > 0 && (await succeeds(() => startStopped(states, progress)))) {
+    // Another clone may have created the cluster again since this clone wrote its kubeconfig.
+    await exportKubeconfig(tools);
+    const isHealthy = await succeeds(() =>
+      progress.step('wait for the nodes', async () => {
         await waitForNodes(tools, 120);
         await waitForPodStatuses(tools, 120);
-      });
+      }),
+    );
+    if (isHealthy) {
       const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER]);
       return nodeImageNamed(name.trim());
-    } catch (error) {
-      console.log(`The nodes do not become healthy, so the cluster is created again: ${messageOf(error)}`);
-      await deleteKindCluster();
     }
   }
+  if (states.size > 0) await deleteKindCluster();
   const nodeImage = await image();
   mkdirSync(LOCAL_FOLDER, { recursive: true });
   await progress.step('create the kind cluster', async (detail) => {
@@ -163,6 +156,26 @@ export async function ensureKindCluster(
     chmodSync(KUBECONFIG_FILE, 0o600);
   });
   return nodeImage;
+}
+
+async function startStopped(states: ReadonlyMap<string, string>, progress: Progress): Promise<void> {
+  const stopped = [...states].flatMap(([name, state]) => (state === 'running' ? [] : [name]));
+  if (stopped.length === 0) return;
+  await progress.step('start the stopped nodes again', async () => {
+    await leaveOtherNetworks(stopped);
+    await run('docker', ['start', ...stopped]);
+  });
+}
+
+/** Returns whether a step of making the nodes healthy succeeds; otherwise says why the cluster is created again. */
+async function succeeds(step: () => Promise<void>): Promise<boolean> {
+  try {
+    await step();
+    return true;
+  } catch (error) {
+    console.log(`The nodes do not become healthy, so the cluster is created again: ${messageOf(error)}`);
+    return false;
+  }
 }
 
 async function exportKubeconfig(tools: CommandLineTools): Promise<void> {
