@@ -9,8 +9,7 @@ Exit codes:
   ${EXIT.usage}  wrong arguments
   ${EXIT.notSignedIn}  not signed in
   ${EXIT.timedOut}  the time of --timeout is over
-  exec returns that of its command.
-`;
+  exec returns that of its command.`;
 
 /** An error with its exit code, whose message is shown unchanged. */
 export class CliError extends Error {

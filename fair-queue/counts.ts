@@ -1,37 +1,37 @@
-/** Numbers by name, such as the slots that each account has. A name whose number is zero takes no memory. */
+/** Counts by name, such as the slots that each account has. A name whose count is zero takes no memory. */
 export class Counts {
-  readonly #numbers = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
   #total = 0;
 
-  /** The sum of all numbers. */
+  /** The sum of all counts. */
   get total(): number {
     return this.#total;
   }
 
-  /** How many names have a number above zero. */
+  /** The number of names whose count is not zero. */
   get size(): number {
-    return this.#numbers.size;
+    return this.#counts.size;
   }
 
-  /** The names that have a number above zero, in the order in which they got it. */
+  /** The names whose count is not zero. */
   get names(): string[] {
-    return [...this.#numbers.keys()];
+    return [...this.#counts.keys()];
   }
 
   of(name: string): number {
-    return this.#numbers.get(name) ?? 0;
+    return this.#counts.get(name) ?? 0;
   }
 
-  /** Adds to the number of a name; a negative `by` takes away, down to zero. */
+  /** Adds to the count of a name; a negative `by` subtracts, at least to zero. */
   add(name: string, by = 1): void {
-    const number = Math.max(this.of(name) + by, 0);
-    this.#total += number - this.of(name);
-    if (number > 0) this.#numbers.set(name, number);
-    else this.#numbers.delete(name);
+    const count = Math.max(this.of(name) + by, 0);
+    this.#total += count - this.of(name);
+    if (count > 0) this.#counts.set(name, count);
+    else this.#counts.delete(name);
   }
 
   clear(): void {
-    this.#numbers.clear();
+    this.#counts.clear();
     this.#total = 0;
   }
 }

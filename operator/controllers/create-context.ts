@@ -41,7 +41,8 @@ export type GivenContext = Omit<
 /**
  * Maximum numbers of concurrent writes of environments' contents. One environment can need a hundred, and a tenant has
  * half of the workers: without a limit, another tenant's write waits for a thousand. The API server shares its processor
- * time among the writes that it has, and four of a tenant use all of a small one.
+ * time among the requests that it has, so the fewer of them are one tenant's, the faster are the others'. A tenant needs no
+ * more: four at a time are hundreds a second.
  */
 const contentWrites = { total: 32, perTenant: 4 };
 
