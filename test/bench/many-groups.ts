@@ -37,7 +37,7 @@ const services = `services:
 
 /**
  * Measures groups of different accounts that spawn, rebuild, delete, read and follow logs: first all but one, then beside
- * one that misbehaves in every way that the limits allow, at last with a service that writes logs without end.
+ * one that misbehaves in every way that the limits allow, finally with a service that writes logs without end.
  */
 export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
   const harnesses: Harness[] = [];
@@ -82,7 +82,7 @@ export async function benchManyGroups(progress: Progress): Promise<Figure[]> {
       console.error('failed:', failure);
     return [
       ...figuresOf(alone, beside),
-      ...figuresOf(alone, flooded).map((figure) => ({ ...figure, name: `and endless logs: ${figure.name}` })),
+      ...figuresOf(alone, flooded).map((figure) => ({ ...figure, name: `beside endless logs: ${figure.name}` })),
       ...[...misbehaviour.counts()].map(([name, count]): Figure => ({
         name: `misbehaviour: ${name}`,
         unit: '',

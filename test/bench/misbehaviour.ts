@@ -174,6 +174,7 @@ export class Misbehaviour {
     const logs = connection.apiUrl.replace(/^http/, 'ws');
     for (let index = 0; index < logViewers; index++) {
       const socket = new WebSocket(`${logs}${paths[index % paths.length]}`, { headers, lookup: localhostLookup });
+      socket.on('open', () => this.#count('log, opened'));
       // An error is followed by a close.
       socket.on('error', () => undefined);
       socket.on('close', () => this.#count('log, closed'));
