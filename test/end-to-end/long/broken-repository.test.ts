@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
-import { pushLiteralTree } from './push-literal-tree.ts';
-import { testsSideBySide } from './side-by-side.ts';
+import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { pushLiteralTree } from '../push-literal-tree.ts';
+import { testsSideBySide } from '../side-by-side.ts';
 
 let harness: Harness;
 let repository: string;

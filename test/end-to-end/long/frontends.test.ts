@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { pushRepository } from '../sample/push-repository.ts';
-import { logOf } from './fixtures.ts';
-import { pageWith, startHarness, type Harness } from './harness.ts';
-import { pushPullRequest } from './push-pull-request.ts';
-import { testsSideBySide } from './side-by-side.ts';
-import { smallPage } from './small-page.ts';
+import { pushRepository } from '../../sample/push-repository.ts';
+import { logOf } from '../fixtures.ts';
+import { pageWith, startHarness, type Harness } from '../harness.ts';
+import { pushPullRequest } from '../push-pull-request.ts';
+import { testsSideBySide } from '../side-by-side.ts';
+import { smallPage } from '../small-page.ts';
 
 let harness: Harness;
 let origin: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { logOf } from './fixtures.ts';
-import { conditionOf, namespaceOf, pageWith } from './harness.ts';
-import { api, apiOf, CREDENTIALS, page, SECRET_WORD, TwoRepositories } from './two-repositories.ts';
+import { logOf } from '../fixtures.ts';
+import { conditionOf, namespaceOf, pageWith } from '../harness.ts';
+import { api, apiOf, CREDENTIALS, page, SECRET_WORD, TwoRepositories } from '../two-repositories.ts';
 
 let both: TwoRepositories;
 let feature: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { logOf } from './fixtures.ts';
-import { conditionOf, pageWith, startHarness, type Harness } from './harness.ts';
-import { testsSideBySide } from './side-by-side.ts';
+import { logOf } from '../fixtures.ts';
+import { conditionOf, pageWith, startHarness, type Harness } from '../harness.ts';
+import { testsSideBySide } from '../side-by-side.ts';
 
 let harness: Harness;
 let repository: string;

@@ -1,15 +1,15 @@
 // What a program gets from a group's buildkitd with the credentials of a build by raw LLB, as a frontend could send
 // it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { sourcePolicy } from '../../operator/images/build/allowed-image-sources.ts';
-import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
-import { pushRepository } from '../sample/push-repository.ts';
-import { askBuildkitd } from './ask-buildkitd.ts';
-import { namespaceOf, startHarness, type Harness } from './harness.ts';
-import { rawSource } from './raw-llb.ts';
-import { TestRegistry } from './registry-images.ts';
-import { registryToken } from './registry-token.ts';
-import { smallPage } from './small-page.ts';
+import { sourcePolicy } from '../../../operator/images/build/allowed-image-sources.ts';
+import { basicAuthorization, readRegistry, type Registry } from '../../cluster/registry.ts';
+import { pushRepository } from '../../sample/push-repository.ts';
+import { askBuildkitd } from '../ask-buildkitd.ts';
+import { namespaceOf, startHarness, type Harness } from '../harness.ts';
+import { rawSource } from '../raw-llb.ts';
+import { TestRegistry } from '../registry-images.ts';
+import { registryToken } from '../registry-token.ts';
+import { smallPage } from '../small-page.ts';
 
 let victim: Harness;
 let attacker: Harness;
