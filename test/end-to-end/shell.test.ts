@@ -119,13 +119,17 @@ describe('coppice exec', () => {
   });
 
   test('is a shell at a terminal, which passes on the size, its changes and Ctrl-C', async () => {
+    // Each key is pressed when the terminal shows what it waits for, however long that takes.
     const script = `
-      keys() { sleep 3; printf 'stty size\\n'; sleep 2; printf 'stty size; sleep 300\\n'; sleep 2; printf '\\003'
-        sleep 1; printf 'echo "$SECRET" | tr a-z A-Z; exit 5\\n'; sleep 3; }
-      keys | script -qefc 'stty cols 91 rows 33; (sleep 4; stty cols 100 rows 40 </dev/tty) & coppice exec $id web' /dev/null`;
+      shown() { for i in $(seq 400); do grep -q -e "$1" shown.txt && return; sleep 0.2; done; exit 1; }
+      keys() { shown '# '; printf 'stty size\\n'; shown '^33 91'; touch resize
+        printf 'until stty size | grep "40 100"; do sleep 1; done; sleep 300\\n'; shown '^40 100'; printf '\\003'; shown '\\^C'
+        printf 'echo "$SECRET" | tr a-z A-Z; exit 5\\n'; shown IN-THE-CONTAINER; sleep 1; }
+      touch shown.txt
+      keys | script -qefc 'stty cols 91 rows 33; (while [ ! -e resize ]; do sleep 0.2; done; stty cols 100 rows 40 </dev/tty) & coppice exec $id web' shown.txt`;
     const { code, out } = await sh(script);
     expect([code, out]).toEqual([5, expect.stringMatching(/33 91[\s\S]*40 100[\s\S]*\^C[\s\S]*IN-THE-CONTAINER/)]);
-  }, 60_000);
+  }, 120_000);
 
   test('reports an image without a shell, and a service that does not exist', async () => {
     const bare = await sh('coppice exec $id bare');

@@ -60,7 +60,7 @@ const outcomes = ({ tests: all }: TestsAnswer) => all.map(({ name, outcome }) =>
 
 /** Returns the commit statuses of an environment's tests in order, once the last one has this state. */
 function statusesOf(id: string, commit: string, last: string) {
-  return statusesAt(host, { context: `coppice/${id}/tests`, commit }, last, 60);
+  return statusesAt(host, { context: `coppice/${id}/tests`, commit }, last, 120);
 }
 
 /** Returns red, green and blue of the pixel at the top left, which no filter changes (PNG specification, section 9). */
