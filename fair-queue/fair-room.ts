@@ -1,3 +1,5 @@
+import { Counts } from './counts.ts';
+
 interface Kept {
   tenant: string;
   size: number;
@@ -12,8 +14,7 @@ export class FairRoom {
   readonly #items = new Map<string, Kept>();
   /** By tenant: its items, oldest first. */
   readonly #keysOf = new Map<string, Set<string>>();
-  readonly #sizeOf = new Map<string, number>();
-  #size = 0;
+  readonly #sizes = new Counts();
 
   /** @param max the maximum size of all items together; by default none */
   constructor(max = Infinity) {
@@ -26,14 +27,14 @@ export class FairRoom {
     this.#items.set(key, { tenant, size });
     const keys = this.#keysOf.get(tenant) ?? new Set();
     this.#keysOf.set(tenant, keys.add(key));
-    this.#change(tenant, size);
+    this.#sizes.add(tenant, size);
     return this.shrink(this.#max);
   }
 
   /** Makes all items together fit into a size. @returns the keys of items that have to go */
   shrink(max: number): string[] {
     const gone: string[] = [];
-    while (this.#size > max) {
+    while (this.#sizes.total > max) {
       const oldest = this.#oldestOfLargest();
       if (oldest === undefined) break;
       this.delete(oldest);
@@ -55,21 +56,14 @@ export class FairRoom {
     this.#items.delete(key);
     const keys = this.#keysOf.get(tenant);
     keys?.delete(key);
-    this.#change(tenant, -size);
-    if (keys?.size !== 0) return;
-    this.#keysOf.delete(tenant);
-    this.#sizeOf.delete(tenant);
+    this.#sizes.add(tenant, -size);
+    if (keys?.size === 0) this.#keysOf.delete(tenant);
   }
 
   #oldestOfLargest(): string | undefined {
-    let largest: [string, number] | undefined;
-    for (const entry of this.#sizeOf) if (!largest || entry[1] > largest[1]) largest = entry;
-    const [oldest] = this.#keysOf.get(largest?.[0] ?? '') ?? [];
+    let largest = '';
+    for (const tenant of this.#sizes.names) if (this.#sizes.of(tenant) > this.#sizes.of(largest)) largest = tenant;
+    const [oldest] = this.#keysOf.get(largest) ?? [];
     return oldest;
-  }
-
-  #change(tenant: string, by: number): void {
-    this.#size += by;
-    this.#sizeOf.set(tenant, (this.#sizeOf.get(tenant) ?? 0) + by);
   }
 }
