@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { lastSlot, nextSlot } from './daily-slots.ts';
 
 const berlin = 'Europe/Berlin';
@@ -56,4 +56,15 @@ test('returns one slot for each day of a year', () => {
   const gaps = [...slots].sort((a, b) => a - b).map((slot, index, all) => slot - (all[index - 1] ?? slot - 86_400_000));
   expect(slots.size).toBe(366);
   expect(new Set(gaps.map((gap) => gap / 3600_000))).toEqual(new Set([24, 23, 25]));
+});
+
+test('keeps one clock for all spellings of a zone', () => {
+  const created = jest.spyOn(Intl, 'DateTimeFormat');
+  const moment = new Date('2026-05-01T10:00:00Z');
+  const slots = ['America/Sao_Paulo', 'america/sao_paulo', 'AMERICA/SAO_PAULO'].map((timeZone) =>
+    lastSlot({ hour: '02:00', timeZone }, moment).toISOString(),
+  );
+  expect(slots).toEqual(Array.from({ length: 3 }, () => '2026-05-01T05:00:00.000Z'));
+  expect(created).toHaveBeenCalledTimes(1);
+  created.mockRestore();
 });

@@ -57,10 +57,14 @@ type ZoneClock = (moment: Date) => number;
 
 const clocks = new Map<string, ZoneClock>();
 
-/** Cached: creating one takes a fifth of a millisecond, and there are a few hundred zones. */
+/**
+ * Cached: creating one takes a fifth of a millisecond, and there are a few hundred zones, whose names may be in capital or
+ * small letters.
+ */
 function zoneClock(timeZone: string): ZoneClock {
-  const clock = clocks.get(timeZone) ?? newZoneClock(timeZone);
-  clocks.set(timeZone, clock);
+  const zone = timeZone.toLowerCase();
+  const clock = clocks.get(zone) ?? newZoneClock(zone);
+  clocks.set(zone, clock);
   return clock;
 }
 

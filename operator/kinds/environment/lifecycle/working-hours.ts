@@ -39,11 +39,13 @@ function nextStart(hours: WorkingHours, now: Date): Date | undefined {
   return undefined;
 }
 
+/** By zone in small letters: every capitalization names the same zone. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function weekdayOf(moment: Date, timeZone: string): Weekday {
-  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en-u-ca-gregory', { timeZone, weekday: 'short' });
-  formats.set(timeZone, format);
+  const zone = timeZone.toLowerCase();
+  const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-u-ca-gregory', { timeZone: zone, weekday: 'short' });
+  formats.set(zone, format);
   const shown = format.format(moment).toLowerCase();
   const weekday = WEEKDAYS.find((day) => day === shown);
   if (weekday === undefined) throw new Error(`the day ${shown} is not a day of the week. Report this as a defect`);
