@@ -7,3 +7,8 @@ export function splitTimestamp(text: string): { time: string; line: string } | u
   const [, time, line] = /^(\d{4}-\d\d-\d\dT\S+) ?(.*)$/s.exec(text) ?? [];
   return time === undefined ? undefined : { time, line: line ?? '' };
 }
+
+/** Splits the first characters of a line. A longer line is copied, because its slice would keep all of it in memory. */
+export function splitStart(text: string, characters: number): { time: string; line: string } | undefined {
+  return splitTimestamp(text.length <= characters ? text : Buffer.from(text.slice(0, characters)).toString());
+}

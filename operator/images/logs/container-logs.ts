@@ -5,7 +5,7 @@ import { LogLostError } from '../../../build-logs/append-plan.ts';
 import type { BuildLogWriter, LogLine } from '../../../build-logs/writer.ts';
 import { isNotFound } from '../../../kubernetes/api-error.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
-import { splitTimestamp } from '../../../kubernetes/log-timestamp.ts';
+import { splitStart } from '../../../kubernetes/log-timestamp.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { roleOf } from '../build/job-containers.ts';
 import { LineFlusher } from '../../shared/line-flusher.ts';
@@ -119,7 +119,10 @@ export class ContainerLogs {
     const { namespace, name } = pod.metadata;
     const source = sourceOf(pod, container);
     let skip = writer.linesWritten(source);
-    const flusher = new LineFlusher<LogLine>((lines) => writer.append(source, lines));
+    const flusher = new LineFlusher<LogLine>(
+      (lines) => writer.append(source, lines),
+      ({ line }) => line,
+    );
     const where = roleOf(container);
     const lines = this.#options.client.podLog(
       { namespace, name },
@@ -133,7 +136,7 @@ export class ContainerLogs {
       },
     );
     for await (const text of lines) {
-      const line = splitTimestamp(text.slice(0, maxLine));
+      const line = splitStart(text, maxLine);
       if (!line) {
         this.#options.logger.debug({ container, text: text.slice(0, 200) }, 'no line of the container');
         continue;

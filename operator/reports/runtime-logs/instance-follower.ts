@@ -9,7 +9,7 @@ import {
 import { isNotFound } from '../../../kubernetes/api-error.ts';
 import type { PodLogOptions } from '../../../kubernetes/client-options.ts';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
-import { splitTimestamp } from '../../../kubernetes/log-timestamp.ts';
+import { splitStart } from '../../../kubernetes/log-timestamp.ts';
 import { LineFlusher } from '../../shared/line-flusher.ts';
 import type { Instance } from './instances.ts';
 import type { LineQuota } from './line-quota.ts';
@@ -89,7 +89,7 @@ export class InstanceFollower {
     const { client, writer, quota, signal } = this.#options;
     const { namespace, pod, container, source } = this.#instance;
     const filter = new ResumeFilter(this.#position);
-    const flusher = new LineFlusher<Item>(async (items) => {
+    const write = async (items: readonly Item[]) => {
       const { position } = items.at(-1) ?? {};
       await writer.append(
         source,
@@ -97,7 +97,8 @@ export class InstanceFollower {
         position,
       );
       this.#position = position;
-    });
+    };
+    const flusher = new LineFlusher<Item>(write, ({ line }) => line.line);
     const add = (time: string, text: string): Promise<void> | undefined =>
       flusher.add({ line: this.#line(time, text), position: filter.position });
     let timer: NodeJS.Timeout | undefined;
@@ -110,7 +111,7 @@ export class InstanceFollower {
     );
     try {
       for await (const text of lines) {
-        const stamped = splitTimestamp(text.slice(0, maxLine));
+        const stamped = splitStart(text, maxLine);
         if (!stamped || !filter.isNew(stamped.time)) continue;
         const { time, line } = stamped;
         if (quota.admits(line.length)) {
