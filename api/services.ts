@@ -95,7 +95,7 @@ export function createServices(options: AppOptions) {
     checker: new ServiceFileChecker(metrics),
     snapshots: new RefSnapshots(options.snapshots),
     access: accessServices(options, cluster),
-    ...webhookServices(options, cluster),
+    ...webhookServices(options, cluster, creatorOf),
   };
 }
 export type Services = ReturnType<typeof createServices>;
@@ -123,7 +123,11 @@ function changeHub({ caches, webSockets, clock = steadyClock }: AppOptions): Cha
   return hub;
 }
 
-function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterWriter) {
+function webhookServices(
+  { caches, replays, now }: AppOptions,
+  cluster: ClusterWriter,
+  creatorOf: (namespace: string) => string | undefined,
+) {
   const cache = caches.repositories;
   const syncRequests = new SyncRequests({ cluster, cache, now, clock: steadyClock });
   const approvalComments = new ApprovalComments({
@@ -134,7 +138,7 @@ function webhookServices({ caches, replays, now }: AppOptions, cluster: ClusterW
   });
   const received = {
     ...{ cluster: sharedReads(cluster), cache, replays: new Replays(replays, now) },
-    ...{ syncRequests, approvalComments, now },
+    ...{ creatorOf, syncRequests, approvalComments, now },
   };
   return { syncRequests, receiver: new Receiver(received) };
 }

@@ -9,7 +9,7 @@ import { Unauthorized, Unavailable } from '../shared/errors.ts';
 import type { ApprovalComments } from './approval-comments.ts';
 import type { Delivery, RawDelivery } from './delivery.ts';
 import { DELIVERY_FORMS } from './forms.ts';
-import { REPLAY_WINDOW_MS, type Replays } from './replays.ts';
+import { REPLAY_WINDOW_MS, type Replays, type Taking } from './replays.ts';
 import type { SyncRequests } from './sync-requests.ts';
 import { webhookSecretIfAny } from './webhook-secret.ts';
 
@@ -21,6 +21,8 @@ export interface ReceiverOptions {
   cluster: Pick<ClusterWriter, 'find'>;
   cache: Pick<Caches['repositories'], 'get'>;
   replays: Pick<Replays, 'take' | 'giveBack'>;
+  /** Returns the account that created the group of a namespace; undefined if none did. */
+  creatorOf: (namespace: string) => string | undefined;
   syncRequests: Pick<SyncRequests, 'ask'>;
   approvalComments: Pick<ApprovalComments, 'isAwaited' | 'note'>;
   now: () => number;
@@ -28,7 +30,7 @@ export interface ReceiverOptions {
 
 /** Minimum duration of a refusal, in milliseconds, so that its timing does not reveal which repositories exist. */
 const refusalMs = 50;
-const oneMinute = { retryAfterSeconds: 60 };
+const dayMs = 24 * 3600_000;
 /** Compared with if there is no secret; the delivery is refused in any case. */
 const noSecret = 'none';
 /**
@@ -113,12 +115,12 @@ export class Receiver {
     const { replays, syncRequests } = this.#options;
     const { uid = '' } = repository.metadata;
     const event = this.#eventToNote(repository, delivery);
-    const taking = await replays.take(uid, delivery.ids, delivery.knownForMs);
+    const taking = await this.#take(repository, delivery);
     if (taking === 'repeated') return 'repeated';
-    if (taking === 'beyond') {
+    if (taking !== 'new') {
       // An additional sync is harmless, but a replayed pull request event is not.
       await syncRequests.ask(repository);
-      if (event) throw tooManyDeliveries();
+      if (event) throw this.#tooManyDeliveries(taking);
       return 'queued';
     }
     try {
@@ -130,22 +132,38 @@ export class Receiver {
     return 'queued';
   }
 
+  #take({ metadata }: Repository, { ids, knownForMs }: Delivery): Promise<Taking> {
+    const { replays, creatorOf } = this.#options;
+    const { uid = '', namespace = '' } = metadata;
+    return replays.take({ repositoryUid: uid, tenant: creatorOf(namespace) ?? namespace }, ids, knownForMs);
+  }
+
+  #tooManyDeliveries(taking: 'beyondMinute' | 'beyondDay'): Unavailable {
+    if (taking === 'beyondMinute') {
+      const message = 'this repository had too many deliveries within a minute. Deliver it again later';
+      return new Unavailable(message, { retryAfterSeconds: 60 });
+    }
+    const message =
+      'the groups of the account that created this one had too many deliveries today. Deliver it again after midnight UTC';
+    return new Unavailable(message, { retryAfterSeconds: Math.ceil((dayMs - (this.#options.now() % dayMs)) / 1000) });
+  }
+
   /** Has the operator read a comment whose commit waits. Who wrote it, and whether they can write, is not known here. */
   async #noteComment(
     repository: Repository,
-    { ids, knownForMs }: Delivery,
+    delivery: Delivery,
     approval: NonNullable<Delivery['approval']>,
   ): Promise<DeliveryResult> {
     const { replays, approvalComments } = this.#options;
     if (!approvalComments.isAwaited(repository, approval)) return 'ignored';
     const { uid = '' } = repository.metadata;
-    const taking = await replays.take(uid, ids, knownForMs);
+    const taking = await this.#take(repository, delivery);
     if (taking === 'repeated') return 'repeated';
-    if (taking === 'beyond') throw tooManyDeliveries();
+    if (taking !== 'new') throw this.#tooManyDeliveries(taking);
     try {
       await approvalComments.note(repository, approval);
     } catch (error) {
-      await replays.giveBack(uid, ids);
+      await replays.giveBack(uid, delivery.ids);
       throw error;
     }
     return 'queued';
@@ -160,11 +178,6 @@ export class Receiver {
     const age = this.#options.now() - (pullRequestAt ?? this.#options.now());
     return age < REPLAY_WINDOW_MS ? pullRequest : undefined;
   }
-}
-
-function tooManyDeliveries(): Unavailable {
-  const message = 'this repository had too many deliveries within a short time. Deliver it again later';
-  return new Unavailable(message, oneMinute);
 }
 
 function isType(text: string): text is RepositoryType {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Counts } from '../../fair-queue/counts.ts';
 import { orUnavailable } from '../shared/errors.ts';
 
 /** How long a delivery is remembered, in milliseconds. Hosts repeat a failed delivery for a few hours at most. */
@@ -10,8 +11,21 @@ export const REPLAY_WINDOW_MS = 24 * 3600_000;
  */
 export const REMEMBERED_PER_MINUTE = 60;
 
-/** `beyond`: not remembered, so it is unknown whether it is a repetition. */
-export type Taking = 'new' | 'repeated' | 'beyond';
+/** Maximum number of IDs of one tenant's deliveries that each replica remembers per day of UTC: about 3 MB in Redis. */
+export const REMEMBERED_PER_DAY = 20_000;
+
+const minuteMs = 60_000;
+const dayMs = 24 * 3600_000;
+
+/** The source of a delivery. */
+export interface DeliverySource {
+  repositoryUid: string;
+  /** The account that created the group, or the group's namespace if no account did. */
+  tenant: string;
+}
+
+/** What exceeds a limit is not remembered, so it is unknown whether it is a repetition. */
+export type Taking = 'new' | 'repeated' | 'beyondMinute' | 'beyondDay';
 
 /** The Redis commands that replays need. */
 export interface ReplayRedis {
@@ -28,9 +42,12 @@ export interface ReplayRedis {
 export class Replays {
   readonly #redis: ReplayRedis;
   readonly #now: () => number;
+  /** Deliveries of the current minute, by repository. */
+  readonly #deliveries = new Counts();
+  /** IDs of the current day, by tenant. */
+  readonly #ids = new Counts();
   #minute = 0;
-  /** Number of deliveries in this minute, by repository. */
-  readonly #taken = new Map<string, number>();
+  #day = 0;
 
   constructor(redis: ReplayRedis, now: () => number) {
     this.#redis = redis;
@@ -41,24 +58,33 @@ export class Replays {
    * Records a delivery by all its IDs; it is a repetition when one of them was recorded within `knownForMs`.
    * @throws Unavailable when Redis cannot be reached: the host delivers again, or polling finds the change
    */
-  async take(repositoryUid: string, ids: readonly string[], knownForMs = REPLAY_WINDOW_MS): Promise<Taking> {
-    if (!this.#hasRoom(repositoryUid)) return 'beyond';
+  async take(source: DeliverySource, ids: readonly string[], knownForMs = REPLAY_WINDOW_MS): Promise<Taking> {
+    const beyond = this.#count(source, ids.length);
+    if (beyond) return beyond;
     const options = { condition: 'NX', expiration: { type: 'PX', value: knownForMs } } as const;
     // Sequentially: of two concurrent deliveries, the one that records the first ID counts.
     for (const id of ids) {
-      if ((await reach(this.#redis.set(keyOf(repositoryUid, id), '1', options))) === null) return 'repeated';
+      if ((await reach(this.#redis.set(keyOf(source.repositoryUid, id), '1', options))) === null) return 'repeated';
     }
     return 'new';
   }
 
   /** Counts a delivery, even a repetition: a valid sender could send many deliveries with one new ID each. */
-  #hasRoom(repositoryUid: string): boolean {
-    const minute = Math.floor(this.#now() / 60_000);
-    if (minute !== this.#minute) this.#taken.clear();
+  #count({ repositoryUid, tenant }: DeliverySource, ids: number): Taking | undefined {
+    this.#startWindows();
+    this.#deliveries.add(repositoryUid);
+    if (this.#deliveries.of(repositoryUid) > REMEMBERED_PER_MINUTE) return 'beyondMinute';
+    this.#ids.add(tenant, ids);
+    return this.#ids.of(tenant) > REMEMBERED_PER_DAY ? 'beyondDay' : undefined;
+  }
+
+  #startWindows(): void {
+    const minute = Math.floor(this.#now() / minuteMs);
+    if (minute !== this.#minute) this.#deliveries.clear();
     this.#minute = minute;
-    const taken = this.#taken.get(repositoryUid) ?? 0;
-    this.#taken.set(repositoryUid, taken + 1);
-    return taken < REMEMBERED_PER_MINUTE;
+    const day = Math.floor(this.#now() / dayMs);
+    if (day !== this.#day) this.#ids.clear();
+    this.#day = day;
   }
 
   /** Forgets a delivery that could not be handled, so that its repetition counts. */
