@@ -12,6 +12,8 @@ export interface LoggedChange {
 
 /** Changed objects that are remembered for clients that reconnect. */
 const maxChanges = 5000;
+/** Addresses that are remembered for one object: an owner can add and remove any number. */
+const maxEmails = 1000;
 
 /** The last change of each recently changed object of one kind, for clients that continue where they stopped. */
 export class ChangeLog {
@@ -37,12 +39,18 @@ export class ChangeLog {
     const at = compareResourceVersions(version, seen) > 0 ? version : seen;
     if (at === undefined || compareResourceVersions(at, this.#floor) <= 0) return;
     const before = this.#changes.get(object.key);
+    const change = { object, version: at, emails: new Set([...(before?.emails ?? []), ...emails]) };
     this.#changes.delete(object.key);
-    this.#changes.set(object.key, { object, version: at, emails: new Set([...(before?.emails ?? []), ...emails]) });
-    const [oldest] = this.#changes;
-    if (this.#changes.size <= maxChanges || !oldest) return;
-    this.#changes.delete(oldest[0]);
-    if (compareResourceVersions(oldest[1].version, this.#floor) > 0) this.#floor = oldest[1].version;
+    if (change.emails.size > maxEmails) return this.#forget(change);
+    this.#changes.set(object.key, change);
+    const [oldest] = this.#changes.values();
+    if (this.#changes.size > maxChanges && oldest) this.#forget(oldest);
+  }
+
+  /** Forgets a change: clients that stopped before it read everything again. */
+  #forget({ object, version }: LoggedChange): void {
+    this.#changes.delete(object.key);
+    if (compareResourceVersions(version, this.#floor) > 0) this.#floor = version;
   }
 
   /**
