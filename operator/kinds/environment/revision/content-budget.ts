@@ -124,6 +124,7 @@ export class ContentBudget {
       );
     }
     const before = this.#reservedFor(environment);
+    this.#forgetEnded();
     this.#reserved.set(environment, {
       bytes: before + addedBytes,
       recorded: environments.get(environment)?.status?.storedBytes,
@@ -148,6 +149,11 @@ export class ContentBudget {
       return reservation.bytes;
     this.#reserved.delete(environment);
     return 0;
+  }
+
+  /** Forgets the reservations that have ended, since nobody asks about those of deleted Environments. */
+  #forgetEnded(): void {
+    for (const environment of this.#reserved.keys()) this.#reservedFor(environment);
   }
 
   #writtenIn(index: number): Map<string, number> {
