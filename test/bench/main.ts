@@ -11,7 +11,6 @@ import { benchDeletion } from './deletion.ts';
 import { benchGrowth } from './growth.ts';
 import { benchLogs } from './logs.ts';
 import { benchManyGroups } from './many-groups.ts';
-import { benchNoisyNeighbour } from './noisy-neighbour.ts';
 import { benchOneService } from './one-service.ts';
 import { benchReads } from './reads.ts';
 import { benchPanel, benchPanelChanges } from './panel.ts';
@@ -36,7 +35,6 @@ const all = new Map([
   ['growth', benchGrowth],
   ['logs', benchLogs],
   ['many-groups', benchManyGroups],
-  ['noisy-neighbour', benchNoisyNeighbour],
   ['one-service', benchOneService],
   ['panel', benchPanel],
   ['panel-changes', benchPanelChanges],
