@@ -117,8 +117,8 @@ export const PERFORMANCE: MeasurementsPage = {
     {
       title: "A year's growth",
       text:
-        'A tenth of a company of 40 teams: every month each team creates an environment with a commit of its own, which is ' +
-        'built and deleted. What is left is counted after each month; the first two fill caches.',
+        'A tenth of a company of 40 teams: every month each team creates two environments with commits of their own, which are ' +
+        'built and deleted. One more environment lasts all year, and gets a commit each month. The first two months fill caches.',
       parts: { growth: 'left behind' },
       rows: 'figures',
     },
