@@ -52,7 +52,8 @@ export class Misbehaviour {
   readonly #environments: string[] = [];
   /** The environment whose service writes without end. */
   #chat: { id: string; weburl: string } | undefined;
-  readonly #sockets: WebSocket[] = [];
+  readonly #sockets = new Set<WebSocket>();
+  readonly #viewing: Promise<void>[] = [];
   readonly #readers: EventReader[] = [];
   #running: Promise<unknown> = Promise.resolve();
   readonly #stopping = new AbortController();
@@ -97,7 +98,7 @@ export class Misbehaviour {
     this.#stopping.abort();
     for (const reader of this.#readers) reader.close();
     for (const socket of this.#sockets) socket.terminate();
-    await this.#running;
+    await Promise.all([this.#running, ...this.#viewing]);
   }
 
   /** Returns how often each answer was given. */
@@ -169,16 +170,27 @@ export class Misbehaviour {
   }
 
   #followLogs(paths: readonly string[]): void {
+    for (let index = 0; index < logViewers; index++) {
+      this.#viewing.push(this.#follow(paths[index % paths.length] ?? ''));
+    }
+  }
+
+  /** Follows a log, and a second after it was closed again, because builds end. */
+  async #follow(path: string): Promise<void> {
     const { client, connection } = this.#harness;
     const headers = { 'x-service-token': client.token ?? '' };
     const logs = connection.apiUrl.replace(/^http/, 'ws');
-    for (let index = 0; index < logViewers; index++) {
-      const socket = new WebSocket(`${logs}${paths[index % paths.length]}`, { headers, lookup: localhostLookup });
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const socket = new WebSocket(`${logs}${path}`, { headers, lookup: localhostLookup });
+      this.#sockets.add(socket);
       socket.on('open', () => this.#count('log, opened'));
       // An error is followed by a close.
       socket.on('error', () => undefined);
-      socket.on('close', () => this.#count('log, closed'));
-      this.#sockets.push(socket);
+      await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+      this.#sockets.delete(socket);
+      if (!signal.aborted) this.#count('log, closed');
+      await sleep(1000, undefined, { signal }).catch(stopped);
     }
   }
 
