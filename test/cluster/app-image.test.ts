@@ -32,6 +32,16 @@ test.each([
   expect(isCopied(new Set(['package.json', '*.ts', 'api', 'hosts/*.ts']), file)).toBe(expected);
 });
 
+/** Returns the instructions of the layer with Debian's packages. */
+function packagesOf(dockerfile: string): string | undefined {
+  return /^ARG SOURCE_DATE_EPOCH\nRUN apt-get (?:.*\\\n)*.*$/m.exec(read(dockerfile).replaceAll(/^#.*\n/gm, ''))?.[0];
+}
+
+test.each(['test/git-server', 'test/git-hosts'])('shares the layer of packages between Coppice and %s', (folder) => {
+  expect(packagesOf('Dockerfile')).toMatch(/tini/);
+  expect(packagesOf(`${folder}/Dockerfile`)).toBe(packagesOf('Dockerfile'));
+});
+
 test.each([
   ['test/git-server', 'test/git-server', ['test/git-server']],
   ['test/git-hosts', 'test', ['test/git-server', 'test/git-hosts']],
