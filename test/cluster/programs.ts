@@ -157,6 +157,8 @@ let last: Promise<void> = Promise.resolve();
  * one call of go, which uses all CPUs while it links; calls run sequentially.
  */
 export function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
+  // An image without programs need not wait until those of others are compiled.
+  if (names.length === 0) return Promise.resolve();
   const built = last.then(() => buildMissing(names, progress));
   last = built.catch(() => undefined);
   return built;
