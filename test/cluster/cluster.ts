@@ -15,6 +15,7 @@ import {
   INGRESS_PORT,
   type NewCluster,
   NODE_CONTAINER,
+  waitForContainerd,
   waitForNodes,
   workingNodes,
 } from './kind-cluster.ts';
@@ -27,12 +28,14 @@ import { mirrorImages } from './mirror.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
+import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
 import {
   connectRegistry,
   ensureRegistry,
   IMAGES_CONTAINER,
   installedPassword,
+  type Registry,
   REGISTRY_CONTAINER,
 } from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
@@ -102,7 +105,12 @@ async function bringUpKindCluster(
   };
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
-  const node = await ensureKindCluster(newCluster, nodeImage, tools, progress);
+  const failing = new AbortController();
+  const prefetched = early && prefetchParts(early, nodeImage, progress, failing.signal);
+  const node = await ensureKindCluster(newCluster, nodeImage, tools, progress).catch((error: unknown) => {
+    failing.abort();
+    throw error;
+  });
   // Coppice's installation waits for these objects, so they come before everything else.
   const traefikObjects = applyTraefikObjects(kubectl);
   traefikObjects.catch(() => undefined); // Reported below.
@@ -118,13 +126,19 @@ async function bringUpKindCluster(
     const stored = await storeBaseImages([name], progress);
     await Promise.all(into.map((one) => pullIntoNode(one, stored, progress)));
   };
+  const pullParts = async () => {
+    const there = (await prefetched) ?? [];
+    await nodeRegistry;
+    const missing = parts.filter((part) => !there.includes(part));
+    await Promise.all(missing.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
+  };
   const working = await workingNodes();
   const ready = Promise.all([
     waitForNodes(tools, 120),
     Promise.all([load('traefik', [NODE_CONTAINER]), traefikObjects]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
-    nodeRegistry.then(() => Promise.all(parts.map((one) => pullPartIntoNode(NODE_CONTAINER, one, progress)))),
+    pullParts(),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
     build.images,
   ]).then(() => undefined);
@@ -146,6 +160,34 @@ async function bringUpKindCluster(
     nodes: working.length,
     ready,
   };
+}
+
+/**
+ * Pulls the images of this repository's parts into a new node while kubeadm starts the control plane. Returns those that it
+ * pulled: none if the node image is not built locally, since kind then restarts the container runtime.
+ */
+async function prefetchParts(
+  registries: Promise<{ registry: Registry; parts: readonly string[] }>,
+  nodeImage: () => Promise<NodeImage>,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  // Failures of the registries and of the node image are reported by the steps that need them.
+  const [started, image] = await Promise.allSettled([registries, nodeImage()]);
+  if (started.status === 'rejected' || image.status === 'rejected') return [];
+  const { registry, parts } = started.value;
+  const { madeHere } = image.value;
+  if (!madeHere || parts.length === 0) return [];
+  try {
+    await waitForContainerd(signal);
+    await connectRegistry(REGISTRY_CONTAINER);
+    await configureNodeRegistry(registry, madeHere, []);
+    await Promise.all(parts.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
+    return parts;
+  } catch (error) {
+    if (!signal.aborted) console.log(`Images are pulled once the cluster runs: ${messageOf(error)}`);
+    return [];
+  }
 }
 
 const readManifest = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');

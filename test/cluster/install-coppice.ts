@@ -61,12 +61,12 @@ export async function installCoppice(cluster: Cluster, progress: Progress, { tes
   const deployments = await upgradeRelease(cluster, progress, tester);
   // Checked even if nothing changed: in a restarted node, Coppice starts together with everything else.
   await progress.step('Coppice answers', async () => {
-    for (const name of deployments) await rollout(cluster.kubectl, namespace, name);
-    // Requests are answered with 503 while an upgrade restarts it.
-    await cluster.kubectl(
-      ['--namespace', namespace, 'rollout', 'status', 'statefulset/coppice-redis', '--timeout=300s'],
-      { deadline: 310 },
-    );
+    const redis = ['--namespace', namespace, 'rollout', 'status', 'statefulset/coppice-redis', '--timeout=300s'];
+    await Promise.all([
+      ...deployments.map((name) => rollout(cluster.kubectl, namespace, name)),
+      // Requests are answered with 503 while an upgrade restarts it.
+      cluster.kubectl(redis, { deadline: 310 }),
+    ]);
     await waitForAnswer(cluster, new URL(API_URL).host, '/api/openapi.json');
   });
 }

@@ -69,8 +69,8 @@ export interface NewCluster {
   ipFamily?: IpFamily;
 }
 
-/** Returns kind's configuration, which is the same for the official node image and for a locally built one. */
-function kindConfiguration(nodes: number, ipFamily: IpFamily): string {
+/** Returns kind's configuration. */
+function kindConfiguration(nodes: number, ipFamily: IpFamily, { madeHere }: NodeImage): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
@@ -92,9 +92,12 @@ function kindConfiguration(nodes: number, ipFamily: IpFamily): string {
     // The network policy agent of the local node image relies on kind's default pod networks (family.go). kind would
     // publish the API server of an IPv6 cluster on ::1.
     networking: { ipFamily, apiServerAddress: '127.0.0.1' },
-    containerdConfigPatches: [
-      '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
-    ],
+    // A locally built node image contains this.
+    ...(!madeHere && {
+      containerdConfigPatches: [
+        '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
+      ],
+    }),
     kubeadmConfigPatches: patches.map((patch) => stringify(patch)),
     nodes: [
       {
@@ -150,12 +153,18 @@ export async function ensureKindCluster(
       '--kubeconfig',
       KUBECONFIG_FILE,
     ];
-    const input = kindConfiguration(nodes ?? Math.max(states.size, 1), ipFamily);
+    const input = kindConfiguration(nodes ?? Math.max(states.size, 1), ipFamily, nodeImage);
     // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(KUBECONFIG_FILE, 0o600);
   });
   return nodeImage;
+}
+
+/** Waits until containerd runs in the control plane's container, which is before kubeadm starts anything. */
+export async function waitForContainerd(signal: AbortSignal): Promise<void> {
+  const isUp = async () => (await tryRun('docker', ['exec', NODE_CONTAINER, 'ctr', 'version'])) !== undefined;
+  await waitFor('containerd in the node', 120, async () => ((await isUp()) ? true : undefined), signal);
 }
 
 async function startStopped(states: ReadonlyMap<string, string>, progress: Progress): Promise<void> {

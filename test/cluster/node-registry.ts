@@ -16,8 +16,9 @@ export async function configureNodeRegistry(
   const { address, nodeAddress = address } = registry;
   const server = `http://${nodeAddress}`;
   const header = `Authorization = ["${basicAuthorization(registry)}"]`;
-  await writeNodeFile(
-    `/etc/containerd/certs.d/${nodeAddress}/hosts.toml`,
+  const files = new Map<string, string>();
+  files.set(
+    nodeAddress,
     `[host."${server}"]
   capabilities = ["pull", "resolve"]
   [host."${server}".header]
@@ -25,8 +26,8 @@ export async function configureNodeRegistry(
 `,
   );
   if (address !== nodeAddress) {
-    await writeNodeFile(
-      `/etc/containerd/certs.d/${address}/hosts.toml`,
+    files.set(
+      address,
       `[host."http://${address}"]
   capabilities = ["pull", "resolve"]
 `,
@@ -34,21 +35,22 @@ export async function configureNodeRegistry(
   }
   if (hubMirrors.length > 0) {
     const hosts = hubMirrors.map((url) => `[host."${url}"]\n  capabilities = ["pull", "resolve"]\n`);
-    await writeNodeFile(
-      '/etc/containerd/certs.d/docker.io/hosts.toml',
-      `server = "https://registry-1.docker.io"\n${hosts.join('')}`,
-    );
+    files.set('docker.io', `server = "https://registry-1.docker.io"\n${hosts.join('')}`);
   }
-  if (!isMirror) return;
-  const mirror = `${server}/v2/docker.io`;
-  await writeNodeFile(
-    '/etc/containerd/certs.d/docker.io/hosts.toml',
-    `server = "${mirror}"
+  if (isMirror) {
+    const mirror = `${server}/v2/docker.io`;
+    files.set(
+      'docker.io',
+      `server = "${mirror}"
 [host."${mirror}"]
   capabilities = ["pull", "resolve"]
   override_path = true
   [host."${mirror}".header]
     ${header}
 `,
+    );
+  }
+  await Promise.all(
+    [...files].map(([host, text]) => writeNodeFile(`/etc/containerd/certs.d/${host}/hosts.toml`, text)),
   );
 }

@@ -210,7 +210,11 @@ async function statusOf(registry: Registry): Promise<number | undefined> {
 export async function connectRegistry(container: string): Promise<void> {
   const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
   const networks = await run('docker', ['inspect', '--format', format, container]);
-  if (!networks.split(' ').includes('kind')) await run('docker', ['network', 'connect', 'kind', container]);
+  if (networks.split(' ').includes('kind')) return;
+  await run('docker', ['network', 'connect', 'kind', container]).catch(async (error: unknown) => {
+    // Another step of this start may have connected it meanwhile.
+    if (!(await run('docker', ['inspect', '--format', format, container])).split(' ').includes('kind')) throw error;
+  });
 }
 
 export async function removeRegistry(): Promise<void> {
