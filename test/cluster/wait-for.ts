@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, Problem } from './problem.ts';
 
+const minPauseMs = 250;
+/** A pause is as long as the check was, up to this, so that programs which checks start do not keep the machine busy. */
+const maxPauseMs = 2000;
+
 /**
  * Calls `check` until it returns a value other than undefined, and returns that value. A check that throws is repeated.
  * Throws a Problem that names the deadline (in seconds) and the last error, also when the signal is aborted.
@@ -14,6 +18,7 @@ export async function waitFor<T>(
   const end = Date.now() + deadline * 1000;
   let last = '';
   for (;;) {
+    const started = Date.now();
     try {
       const answer = await check();
       if (answer !== undefined) return answer;
@@ -22,6 +27,6 @@ export async function waitFor<T>(
     }
     if (Date.now() >= end) throw new Problem(`Gave up waiting for ${what} after ${deadline} s${last}`);
     if (signal?.aborted) throw new Problem(`Waiting for ${what} was aborted${last}`);
-    await sleep(250);
+    await sleep(Math.min(Math.max(minPauseMs, Date.now() - started), maxPauseMs));
   }
 }
