@@ -52,7 +52,8 @@ async function checkState(name: string, program: string, ...args: string[]): Pro
 async function runJest(name: string, file: string, args: string[]): Promise<JestResults | undefined> {
   rmSync(file, { force: true });
   await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], {
-    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
+    // Each suite loads its modules again, so that most of what is allocated is soon garbage.
+    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=64',
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
     // Tests start programs of this repository hundreds of times.
     NODE_COMPILE_CACHE: join(CACHE_FOLDER, 'compiled'),
