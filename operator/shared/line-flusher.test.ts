@@ -3,13 +3,13 @@ import { LineFlusher } from './line-flusher.ts';
 
 /** A flusher whose first write takes until `release` is called. */
 function heldFlusher() {
-  const { promise, resolve } = Promise.withResolvers<void>();
+  const { promise, resolve } = Promise.withResolvers<unknown>();
   const written: string[][] = [];
   const write = async (lines: string[]) => {
     written.push(lines);
     await promise;
   };
-  return { flusher: new LineFlusher<string>(write, (line) => line), written, release: resolve };
+  return { flusher: new LineFlusher<string>(write, (line) => line), written, release: () => resolve(undefined) };
 }
 
 test('writes what is added meanwhile as the next batch', async () => {

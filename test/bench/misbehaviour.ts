@@ -181,7 +181,8 @@ export class Misbehaviour {
     const headers = { 'x-service-token': client.token ?? '' };
     const logs = connection.apiUrl.replace(/^http/, 'ws');
     const { signal } = this.#stopping;
-    while (!signal.aborted) {
+    const isStopping = () => signal.aborted;
+    while (!isStopping()) {
       const socket = new WebSocket(`${logs}${path}`, { headers, lookup: localhostLookup });
       this.#sockets.add(socket);
       socket.on('open', () => this.#count('log, opened'));
@@ -189,7 +190,7 @@ export class Misbehaviour {
       socket.on('error', () => undefined);
       await new Promise<void>((resolve) => socket.once('close', () => resolve()));
       this.#sockets.delete(socket);
-      if (!signal.aborted) this.#count('log, closed');
+      if (!isStopping()) this.#count('log, closed');
       await sleep(1000, undefined, { signal }).catch(stopped);
     }
   }
