@@ -69,7 +69,7 @@ const partWords = {
   'targets of applications, groups and deletion': 70,
   'updates of dependencies, rollbacks to 0.1.0, what was not tried': 720,
   'busy nodes': 100,
-  'growth over a year, targets with their figures': 400,
+  'growth over a year, targets with their figures': 440,
 };
 /** Generated measurements do not count. The bars of tables do, as in `wc -w`. */
 const MAX_WORDS = Object.values(partWords).reduce((sum, words) => sum + words, 45_000);
