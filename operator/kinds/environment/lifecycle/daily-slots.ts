@@ -1,3 +1,5 @@
+import { WEEKDAYS, type Weekday } from '../../../../crds/sleep.ts';
+
 /** A time of day in a time zone, such as 02:00 in Europe/Berlin. */
 export interface DailyTime {
   /** hh:mm */
@@ -50,6 +52,14 @@ function slotOfDay(hour: string, zone: ZoneClock, moment: Date): Date {
   if (!first || !last) throw new Error('there are two offsets');
   // In the gap neither offset matches: the one before the change gives a time after the change.
   return candidates.find((candidate) => zone(candidate) === shown) ?? last;
+}
+
+/** Returns the day of the week in a zone's calendar. */
+export function weekdayIn(timeZone: string, moment: Date): Weekday {
+  // Sunday is 0.
+  const weekday = WEEKDAYS.at(new Date(zoneClock(timeZone)(moment)).getUTCDay() - 1);
+  if (weekday === undefined) throw new Error('a week has seven days');
+  return weekday;
 }
 
 /** Returns what the clocks of a zone show, as if it were UTC, in milliseconds; whole minutes. */

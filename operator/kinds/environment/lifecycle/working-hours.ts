@@ -1,5 +1,5 @@
-import { WEEKDAYS, type Weekday, type WorkingHours } from '../../../../crds/sleep.ts';
-import { lastSlot, nextSlot } from './daily-slots.ts';
+import { WEEKDAYS, type WorkingHours } from '../../../../crds/sleep.ts';
+import { lastSlot, nextSlot, weekdayIn } from './daily-slots.ts';
 
 /** Whether it is a working time, and when that changes next. */
 export interface WorkingTime {
@@ -22,7 +22,7 @@ interface Period {
 
 /** Returns the working hours that start at this time; undefined if it is on a day off, or the clocks skip them. */
 function periodFrom({ days, from, to, timeZone }: WorkingHours, start: Date): Period | undefined {
-  if (!days.includes(weekdayOf(start, timeZone))) return undefined;
+  if (!days.includes(weekdayIn(timeZone, start))) return undefined;
   const toTime = { hour: to, timeZone };
   // Clocks that are set forward past the working hours show their start and their end at once.
   const isSkipped = from !== to && lastSlot(toTime, start).getTime() === start.getTime();
@@ -37,17 +37,4 @@ function nextStart(hours: WorkingHours, now: Date): Date | undefined {
     if (periodFrom(hours, at)) return at;
   }
   return undefined;
-}
-
-/** By zone in small letters: every capitalization names the same zone. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-function weekdayOf(moment: Date, timeZone: string): Weekday {
-  const zone = timeZone.toLowerCase();
-  const format = formats.get(zone) ?? new Intl.DateTimeFormat('en-u-ca-gregory', { timeZone: zone, weekday: 'short' });
-  formats.set(zone, format);
-  const shown = format.format(moment).toLowerCase();
-  const weekday = WEEKDAYS.find((day) => day === shown);
-  if (weekday === undefined) throw new Error(`the day ${shown} is not a day of the week. Report this as a defect`);
-  return weekday;
 }
