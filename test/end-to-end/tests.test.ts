@@ -56,7 +56,9 @@ async function tested(branch: string, html: string, named: NamedTest[]) {
   return { commit, id, answer: await testsOver(harness.client, id) };
 }
 
-const outcomes = ({ tests: all }: TestsAnswer) => all.map(({ name, outcome }) => `${name} ${outcome}`);
+/** Returns names with outcomes; an error's reason follows, since nothing else tells what a busy machine prevented. */
+const outcomes = ({ tests: all }: TestsAnswer) =>
+  all.map(({ name, outcome, message = '' }) => `${name} ${outcome}${outcome === 'error' ? `: ${message}` : ''}`);
 
 /** Returns the commit statuses of an environment's tests in order, once the last one has this state. */
 function statusesOf(id: string, commit: string, last: string) {
@@ -153,7 +155,7 @@ testsSideBySide(
 
     async 'reports an error for a test that cannot run, and does not prevent the build'() {
       const { commit, id, answer } = await tested('odd', right, [{ name: 'odd', type: 'no-such-type' }]);
-      expect(outcomes(answer)).toEqual(['odd error']);
+      expect(outcomes(answer)).toEqual([expect.stringMatching(/^odd error: .*no test type no-such-type/)]);
       await statusesOf(id, commit, 'error');
       expect(await condition(id)).toMatchObject({ status: 'Unknown', reason: 'NotRun' });
       expect(await harness.client.environment(id)).toMatchObject({ status: 'built' });
