@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { REPOSITORY_ROOT } from './paths.ts';
@@ -21,6 +21,8 @@ const timesSchema = z.partialRecord(
   z.object({
     date: z.iso.date(),
     processors: z.int(),
+    /** The share of the processors' time that was used until the sample page, 0 to 1. */
+    busy: z.number().optional(),
     steps: z.array(z.object({ name: z.string(), start: z.number(), seconds: z.number() })),
   }),
 );
@@ -53,21 +55,26 @@ export function stepTable(times: StepTimes): string {
   const page = there.map(([, { steps }]) => steps.find(({ name }) => name === 'the sample page is up')?.start);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const figure = (seconds: number | undefined) => (seconds === undefined ? '' : seconds.toFixed(seconds < 10 ? 1 : 0));
+  const percent = (share: number | undefined) => (share === undefined ? '' : `${(share * 100).toFixed(0)} %`);
   return [
     line(['step', ...there.map(([column, { date }]) => `${descriptions[column]}, ${date} (s)`)]),
     line(['---', ...there.map(() => '---:')]),
     ...rows.map(({ name, seconds }) => line([name, ...seconds.map(figure)])),
     line(['**start → sample page**', ...page.map((one) => `**${figure(one)}**`)]),
     line(['**start → end**', ...total.map((one) => `**${figure(one)}**`)]),
+    line(['processors busy until the page', ...there.map(([, { busy }]) => percent(busy))]),
   ].join('\n');
 }
 
 /** Stores the times of a run as a column, and updates the table in docs/measurements/local-cluster.md. */
-export async function recordStepTimes(column: ColumnName, steps: readonly StepTime[]): Promise<void> {
+export async function recordStepTimes(column: ColumnName, steps: readonly StepTime[], busy: number): Promise<void> {
   const known = existsSync(dataFile) ? timesSchema.parse(JSON.parse(readFileSync(dataFile, 'utf8'))) : {};
   const date = new Date().toISOString().slice(0, 10);
   const rounded = steps.map(({ name, start, seconds }) => ({ name, start: round(start), seconds: round(seconds) }));
-  const times: StepTimes = { ...known, [column]: { date, processors: availableParallelism(), steps: rounded } };
+  const times: StepTimes = {
+    ...known,
+    [column]: { date, processors: availableParallelism(), busy: Math.round(busy * 100) / 100, steps: rounded },
+  };
   writeFileSync(dataFile, `${JSON.stringify(times, null, 2)}\n`);
   const text = readFileSync(page, 'utf8');
   const [before, rest = ''] = text.split(beginning);
@@ -77,3 +84,11 @@ export async function recordStepTimes(column: ColumnName, steps: readonly StepTi
 }
 
 const round = (seconds: number): number => Math.round(seconds * 10) / 10;
+
+/** Starts to measure, and returns a function that returns the share of the processors' time used since, 0 to 1. */
+export function measureBusy(): () => number {
+  const used = () => cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  const before = used();
+  const start = performance.now();
+  return () => (used() - before) / ((performance.now() - start) * cpus().length);
+}

@@ -15,7 +15,7 @@ import { PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { warnOfUnlimitedProcesses } from './process-limits.ts';
 import { runMain, startProgress } from './progress.ts';
-import { COLUMNS, recordStepTimes, type ColumnName } from './step-times.ts';
+import { COLUMNS, measureBusy, recordStepTimes, type ColumnName } from './step-times.ts';
 
 const usage = `npm run up                      brings up the local kind cluster
 npm run up -- --fixture-images  with the images that the sample set under test/fixtures is built from
@@ -102,6 +102,8 @@ function parseOptions(): Options {
 
 await runMain(async () => {
   const progress = startProgress();
+  const busySinceStart = measureBusy();
+  let busy = 0;
   const { fixtureImages, gitea, metrics, record, ...clusterOptions } = parseOptions();
   await exclusively(progress, async () => {
     const cluster = await bringUpCluster(progress, {
@@ -121,6 +123,7 @@ await runMain(async () => {
     const { kubeconfig, ingressUrl, registry } = cluster;
     writeConnection({ apiUrl: API_URL, ingressUrl, kubeconfig, registry: registry.address, gitUrl, email, password });
     await progress.step('the sample page is up', () => Promise.resolve());
+    busy = busySinceStart();
     console.log(`
 Web page    ${weburl}
 REST API    ${API_URL}/api, described at ${API_URL}/api/docs (user ${email}, password in ${CONNECTION_FILE})
@@ -136,5 +139,5 @@ Git server  ${gitUrl}
     // The values contain the address of Gitea's Service, which exists by now.
     if (gitea || !withTester) await installCoppice(cluster, progress, { tester: 'current' });
   });
-  if (record !== undefined) await recordStepTimes(record, progress.steps);
+  if (record !== undefined) await recordStepTimes(record, progress.steps, busy);
 });

@@ -68,6 +68,12 @@ async function bringUp(engine: OwnEngine, folder: string): Promise<void> {
   await engine.run(process.execPath, up, await engine.checkOut(), env);
 }
 
+/** Verifies that an image was pulled: Docker knows the digest of a manifest only from a registry. */
+async function verifyPulled(name: string, env: Record<string, string>): Promise<void> {
+  const digests = await run('docker', ['image', 'inspect', '--format', '{{json .RepoDigests}}', name], { env });
+  if (!digests.includes(`"${name.split(':')[0] ?? ''}@sha256:`)) throw new Error(`${name} was not pulled: ${digests}`);
+}
+
 async function verify(folder: string, env: Record<string, string>): Promise<void> {
   if (existsSync(join(folder, 'go-calls'))) {
     throw new Error(`Go was called: ${readFileSync(join(folder, 'go-calls'), 'utf8')}`);
@@ -84,6 +90,8 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   ];
   const others = present.filter((name) => !expected.some((pattern) => pattern.test(name)));
   if (others.length > 0) throw new Error(`Docker has images that nothing needs here: ${others.join(', ')}`);
+  const pulledByDocker = present.filter((name) => /^(kindest\/node|node|registry|busybox|debian):/.test(name));
+  for (const name of pulledByDocker) await verifyPulled(name, env);
   const onNode = ['exec', 'coppice-control-plane', 'ctr', '-n', 'k8s.io', 'images', 'list', '-q'];
   const inNode = await run('docker', onNode, { env });
   for (const image of ['valkey/valkey:', 'traefik:', 'moby/buildkit:']) {
