@@ -24,6 +24,7 @@ import { observeGroups } from './reports/metrics/groups.ts';
 import { observeRepositories } from './reports/metrics/repositories.ts';
 import { createRegistryAccess } from './controllers/registry-access.ts';
 import { createRuntimeLogs } from './controllers/runtime-logs.ts';
+import { emptyScratchFolder } from './source/git/scratch-folder.ts';
 import { Flows } from './source/hosts/flows.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
@@ -71,7 +72,8 @@ const events = new EventRecorder({
   metrics: metrics.forEvents(),
 });
 const registryAccess = createRegistryAccess(config, secrets, client, logger);
-const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, flows, logger };
+const scratch = emptyScratchFolder('coppice-operator');
+const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, flows, logger, scratch };
 const { controllers, logs, wakers, housekeeping } = createControllers(context);
 const health = new HealthServer({
   port: config.healthPort,

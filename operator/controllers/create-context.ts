@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { ANNOTATIONS, FIELD_MANAGERS } from '../../crds/labels.ts';
 import { FairSlots } from '../../fair-queue/fair-slots.ts';
 import { Applier } from '../../kubernetes/apply.ts';
@@ -36,7 +35,10 @@ export type GivenContext = Omit<
   | 'board'
   | 'visits'
   | 'now'
->;
+> & {
+  /** The folder of temporary files. */
+  scratch: string;
+};
 
 /**
  * Maximum numbers of concurrent writes of environments' contents. One environment can need a hundred, and a tenant has
@@ -48,10 +50,10 @@ const contentWrites = { total: 32, perTenant: 4 };
 
 /** Creates the context that reconcilers share. */
 export function createContext(given: GivenContext): OperatorContext {
-  const { client, caches, config, flows } = given;
+  const { client, caches, config, flows, scratch } = given;
   const now = () => new Date();
   const source = new Source({
-    scratch: tmpdir(),
+    scratch,
     isAddressAllowed: addressGuard(config.sources.allowedCidrs),
     ports: config.sources.ports,
     sshPorts: config.sources.sshPorts,
@@ -66,7 +68,7 @@ export function createContext(given: GivenContext): OperatorContext {
   const slots = new FairSlots(contentWrites.total, { perTenant: contentWrites.perTenant });
   const applying = { client, fieldManager: FIELD_MANAGERS.operator, hashAnnotation: ANNOTATIONS.appliedHash };
   const http = createHostHttp(config, now);
-  const sshKeys = new SshKeys({ client, createKeyPair: (comment) => createKeyPair(tmpdir(), comment) });
+  const sshKeys = new SshKeys({ client, createKeyPair: (comment) => createKeyPair(scratch, comment) });
   const hosts = new GitHosts({ client, source, http, sshKeys, flows, defaults: config.sources.hosts });
   return {
     ...given,
