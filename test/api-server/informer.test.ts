@@ -131,9 +131,10 @@ describe('a connection that fails', () => {
     const reported: string[] = [];
     widgets.addHandler((type, { metadata }) => reported.push(`${type} ${metadata.name}`));
     reported.length = 0;
+    // Each later attempt to connect is answered with 410, also one that is under way when connections are accepted again.
+    forgets = true;
     proxy.refuse();
     await Promise.all([remove(goes), create(comes, 1), resize(stays, 2)]);
-    forgets = true;
     proxy.accept();
     await widgets.waitFor(key(goes), (held) => held === undefined, { timeoutMs: 10_000 });
     await widgets.waitFor(key(comes), (held) => held !== undefined, { timeoutMs: 10_000 });
