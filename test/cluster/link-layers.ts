@@ -1,4 +1,6 @@
 import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { copyFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ImageStore } from './image-store.ts';
 import { REGISTRY_VOLUME } from './registry.ts';
@@ -20,24 +22,32 @@ function registryStorage(): Promise<string | undefined> {
 }
 
 /**
- * Links a stored layer into a repository of the local registry, which takes no time, unlike sending hundreds of megabytes
- * to a process that hashes and writes them again. Returns false if that is not possible, as with Docker in a virtual machine or
- * on another file system.
+ * Links a stored layer into a repository of the local registry, or copies it where the folder of Docker's volumes is another
+ * mount. Both are faster than sending hundreds of megabytes to a process that hashes them again. Returns false if that is not
+ * possible, as with Docker in a virtual machine.
  */
 export async function linkLayer(store: ImageStore, digest: string, repository: string): Promise<boolean> {
   const folder = await registryStorage();
   if (folder === undefined) return false;
   const blob = join(folder, 'blobs/sha256', digest.slice(0, 2), digest, 'data');
+  mkdirSync(dirname(blob), { recursive: true });
   try {
-    mkdirSync(dirname(blob), { recursive: true });
     linkSync(store.blob(digest), blob);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EXDEV') return false;
-    if (code !== 'EEXIST') throw error;
+    if (code === 'EXDEV') await copyWhole(store.blob(digest), blob);
+    else if (code !== 'EEXIST') throw error;
   }
   const link = join(folder, 'repositories', repository, '_layers/sha256', digest, 'link');
   mkdirSync(dirname(link), { recursive: true });
   writeFileSync(link, `sha256:${digest}`);
   return true;
+}
+
+/** Copies a file so that the copy appears with its whole content, since a layer that is there is never written again. */
+async function copyWhole(from: string, to: string): Promise<void> {
+  if (existsSync(to)) return;
+  const partial = `${to}.${randomBytes(4).toString('hex')}`;
+  await copyFile(from, partial);
+  await rename(partial, to);
 }
