@@ -108,6 +108,11 @@ function findStored(name: ImageName): StoredImage | undefined {
   return imageStore.find(IMAGES[name], recipeOf(name));
 }
 
+/** Returns those of the images that are stored, in order. */
+export function storedImages(names: readonly ImageName[]): ImageName[] {
+  return names.filter((name) => findStored(name) !== undefined);
+}
+
 /** Builds and stores those of the images that are not stored. Only where no registry is reached. Returns them in order. */
 export async function storeBaseImages(names: readonly ImageName[], progress: Progress): Promise<StoredImage[]> {
   const missing = names.filter((name) => findStored(name) === undefined);

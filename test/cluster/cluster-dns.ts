@@ -32,11 +32,12 @@ export function withUpstream(corefile: string, address: string): string {
 
 /**
  * Restarts all replicas of CoreDNS at once, because nothing uses it yet. A short readiness interval makes it ready as
- * soon as it responds, instead of at the second probe after 10 s. Two of them need less than the tenth of a processor
- * that each requests, which the Ingress controller's request takes.
+ * soon as it responds, instead of at the second probe after 10 s. One needs less than the tenth of a processor that it
+ * requests, which the Ingress controller's request takes, and two only help where a node can be lost.
  */
-const restarted = {
+const restarted = (nodes: number) => ({
   spec: {
+    replicas: nodes > 1 ? 2 : 1,
     strategy: { rollingUpdate: { maxUnavailable: '100%' } },
     template: {
       metadata: { annotations: { 'coppice.dev/localhost-names': ingressService } },
@@ -47,10 +48,10 @@ const restarted = {
       },
     },
   },
-};
+});
 
 /** Makes http://NAME.env.localhost:8080 work in pods as on the host; restarts CoreDNS if its configuration changed. */
-export async function answerLocalhostNames(kubectl: Kubectl): Promise<void> {
+export async function answerLocalhostNames(kubectl: Kubectl, nodes: number): Promise<void> {
   const namespace = ['--namespace', 'kube-system'];
   const corefile = await kubectl([...namespace, 'get', 'configmap', 'coredns', '-o', 'jsonpath={.data.Corefile}']);
   const named = withLocalhostNames(corefile);
@@ -60,7 +61,7 @@ export async function answerLocalhostNames(kubectl: Kubectl): Promise<void> {
   if (wanted !== corefile) {
     const metadata = { name: 'coredns', namespace: 'kube-system' };
     await apply(kubectl, JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { Corefile: wanted } }));
-    await kubectl([...namespace, 'patch', 'deployment/coredns', '--patch', JSON.stringify(restarted)]);
+    await kubectl([...namespace, 'patch', 'deployment/coredns', '--patch', JSON.stringify(restarted(nodes))]);
   }
   await rollout(kubectl, 'kube-system', 'coredns');
 }

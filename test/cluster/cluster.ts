@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deliverStored, type ImageSource } from './app-image.ts';
-import { ensureBaseImages, storeBaseImages } from './base-images.ts';
+import { ensureBaseImages, type ImageName, storeBaseImages, storedImages } from './base-images.ts';
 import { answerLocalhostNames } from './cluster-dns.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
 import { dockerHubMirrors } from './docker.ts';
@@ -21,7 +21,7 @@ import {
 } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
-import { ensureNodeImage, storeNodeImage } from './node-image.ts';
+import { planNodeImage, provideNodeImage, storeNodeImage } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
 import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
 import { mirrorImages } from './mirror.ts';
@@ -83,8 +83,10 @@ async function bringUpKindCluster(
   // An existing cluster has the registry's password. With a new cluster, the registries start and receive images
   // concurrently.
   const isNew = !(await hasNode());
+  let planned: ReturnType<typeof planNodeImage> | undefined;
+  const plan = () => (planned ??= planNodeImage(official));
   let image: Promise<NodeImage> | undefined;
-  const nodeImage = () => (image ??= ensureNodeImage(official, progress));
+  const nodeImage = () => (image ??= plan().then((one) => provideNodeImage(one, progress)));
   const startRegistries = async () => {
     await build.programs;
     await ensureBaseImages(['registry'], progress);
@@ -92,8 +94,7 @@ async function bringUpKindCluster(
     const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
     const installed = isNew ? undefined : kubectl;
     await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
-    const { madeHere } = isNew ? await nodeImage() : node;
-    if (madeHere) await mirrorImages(['valkey', 'node'], registry, progress);
+    const { madeHere } = isNew ? await plan() : node;
     const parts: string[] = [];
     if (madeHere && isNew) {
       for (const one of images) {
@@ -101,12 +102,15 @@ async function bringUpKindCluster(
         if (delivered !== undefined) parts.push(delivered);
       }
     }
-    return { registry, parts };
+    if (madeHere) await mirrorImages(['valkey', 'node'], registry, progress);
+    const stored = madeHere && isNew ? storedImages(CLUSTER_IMAGES) : [];
+    await mirrorImages(stored, registry, progress);
+    return { registry, parts, images: stored };
   };
   const early = isNew ? startRegistries() : undefined;
   early?.catch(() => undefined); // Reported below.
   const failing = new AbortController();
-  const prefetched = early && prefetchParts(early, nodeImage, progress, failing.signal);
+  const prefetched = early && prefetchImages(early, nodeImage, progress, failing.signal);
   const node = await ensureKindCluster(newCluster, nodeImage, tools, progress).catch((error: unknown) => {
     failing.abort();
     throw error;
@@ -119,15 +123,18 @@ async function bringUpKindCluster(
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
   const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);
-  const load = async (name: 'traefik' | 'buildkit', into: readonly string[]) => {
+  const load = async (name: ImageName, nodes: readonly string[]) => {
     if (!node.madeHere) return;
+    const there = (await prefetched)?.images.includes(name) === true;
+    const missing = there ? nodes.filter((one) => one !== NODE_CONTAINER) : nodes;
+    if (missing.length === 0) return;
     await mirrorImages([name], registry, progress);
     await nodeRegistry;
     const stored = await storeBaseImages([name], progress);
-    await Promise.all(into.map((one) => pullIntoNode(one, stored, progress)));
+    await Promise.all(missing.map((one) => pullIntoNode(one, stored, progress)));
   };
   const pullParts = async () => {
-    const there = (await prefetched) ?? [];
+    const there = (await prefetched)?.parts ?? [];
     await nodeRegistry;
     const missing = parts.filter((part) => !there.includes(part));
     await Promise.all(missing.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
@@ -139,7 +146,7 @@ async function bringUpKindCluster(
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
     pullParts(),
-    progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl)),
+    progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl, working.length)),
     build.images,
   ]).then(() => undefined);
   ready.catch(() => undefined); // Callers that await it report a failure.
@@ -157,36 +164,48 @@ async function bringUpKindCluster(
     isMirror,
     ingressUrl,
     isKind: true,
+    isNew,
     nodes: working.length,
     ready,
   };
 }
 
+/** Images of docker.io that a new cluster needs before the sample's page, in the order of their use. */
+const CLUSTER_IMAGES = ['traefik', 'valkey', 'buildkit'] as const;
+
+interface NewImages {
+  /** This repository's parts. */
+  parts: readonly string[];
+  images: readonly ImageName[];
+}
+
 /**
- * Pulls the images of this repository's parts into a new node while kubeadm starts the control plane. Returns those that it
- * pulled: none if the node image is not built locally, since kind then restarts the container runtime.
+ * Pulls images into a new node while kubeadm starts the control plane, whose programs mostly wait for each other. Returns
+ * those that it pulled: none if the node image is not built locally, since kind then restarts the container runtime.
  */
-async function prefetchParts(
-  registries: Promise<{ registry: Registry; parts: readonly string[] }>,
+async function prefetchImages(
+  registries: Promise<NewImages & { registry: Registry }>,
   nodeImage: () => Promise<NodeImage>,
   progress: Progress,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<NewImages> {
+  const nothing = { parts: [], images: [] };
   // Failures of the registries and of the node image are reported by the steps that need them.
   const [started, image] = await Promise.allSettled([registries, nodeImage()]);
-  if (started.status === 'rejected' || image.status === 'rejected') return [];
-  const { registry, parts } = started.value;
+  if (started.status === 'rejected' || image.status === 'rejected') return nothing;
+  const { registry, parts, images } = started.value;
   const { madeHere } = image.value;
-  if (!madeHere || parts.length === 0) return [];
+  if (!madeHere || parts.length + images.length === 0) return nothing;
   try {
     await waitForContainerd(signal);
     await connectRegistry(REGISTRY_CONTAINER);
     await configureNodeRegistry(registry, madeHere, []);
     await Promise.all(parts.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
-    return parts;
+    await pullIntoNode(NODE_CONTAINER, await storeBaseImages(images, progress), progress);
+    return { parts, images };
   } catch (error) {
     if (!signal.aborted) console.log(`Images are pulled once the cluster runs: ${messageOf(error)}`);
-    return [];
+    return nothing;
   }
 }
 

@@ -42,6 +42,17 @@ export async function dockerBuild(
   await run('docker', [...args, context], { env: buildEnvironment, detail: options.detail, deadline: 1200 });
 }
 
+/** Replaces an image by one with the same files in one layer, and without its settings. */
+export async function flattenImage(image: string, detail: Detail): Promise<void> {
+  const container = (await run('docker', ['create', image, 'none'])).trim();
+  try {
+    const script = 'docker export "$1" | docker import - "$2"';
+    await run('sh', ['-ec', script, 'sh', container, image], { detail, deadline: 600 });
+  } finally {
+    await run('docker', ['rm', container]);
+  }
+}
+
 export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;
 
 /** Removes all locally built images. */

@@ -56,6 +56,7 @@ export async function useExistingCluster(options: ExistingClusterOptions, progre
     isMirror: false,
     ingressUrl,
     isKind: false,
+    isNew: false,
     ready,
   };
 }

@@ -113,12 +113,16 @@ export class ImageStore {
     this.#removeUnusedBlobs();
   }
 
-  /** Streams stored images as an archive in the format of `docker save` to the standard input of a shell command. */
+  /**
+   * Streams stored images as an archive in the format of `docker save` to the standard input of a shell command; without
+   * the layers if the command has them already.
+   */
   async stream(
     images: readonly StoredImage[],
     command: string,
     args: readonly string[],
     detail: Detail,
+    { withLayers = true } = {},
   ): Promise<void> {
     const scratch = mkdtempSync(join(this.#folder, 'archive-'));
     try {
@@ -129,7 +133,8 @@ export class ImageStore {
         Layers: layers.map(path),
       }));
       writeFileSync(join(scratch, 'manifest.json'), JSON.stringify(manifest));
-      const files = [...new Set(images.flatMap(({ config, layers }) => [config, ...layers]))].map(path);
+      const blobs = images.flatMap(({ config, layers }) => [config, ...(withLayers ? layers : [])]);
+      const files = [...new Set(blobs)].map(path);
       writeFileSync(join(scratch, 'files'), files.map((file) => `${file}\n`).join(''));
       const pack = 'scratch=$1 store=$2; shift 2; tar -c -C "$scratch" manifest.json -C "$store" -T "$scratch/files"';
       await run('sh', ['-ec', `${pack} | ${command}`, 'sh', scratch, this.#folder, ...args], { detail, deadline: 600 });
@@ -163,4 +168,19 @@ export const imageStore = new ImageStore(join(CACHE_FOLDER, 'images'));
 /** Loads stored images into Docker. */
 export function loadIntoDocker(images: readonly StoredImage[], detail: Detail): Promise<void> {
   return imageStore.stream(images, 'docker load', [], detail);
+}
+
+/**
+ * Loads a stored image with one layer into Docker. `docker load` would unpack the archive of layers to files first, and so
+ * write everything twice; here it gets a layer that `docker import` has created.
+ */
+export async function importIntoDocker(stored: StoredImage, detail: Detail): Promise<void> {
+  const [layer, ...others] = stored.layers;
+  if (layer === undefined || others.length > 0) {
+    throw new Error(`${stored.image} has ${stored.layers.length} layers, and not one`);
+  }
+  const files = `coppice-import:${layer}`;
+  await run('docker', ['import', imageStore.blob(layer), files], { detail, deadline: 600 });
+  await imageStore.stream([stored], 'docker load', [], detail, { withLayers: false });
+  await run('docker', ['rmi', files]);
 }

@@ -40,9 +40,9 @@ const testerSource = {
 export interface InstallOptions {
   /**
    * `current` builds the tester's image from this checkout. `installed` keeps an installed tester; without one, Coppice
-   * runs no tests of environments.
+   * runs no tests of environments. `none` is for a new cluster, in which nothing is looked for.
    */
-  tester: 'current' | 'installed';
+  tester: 'current' | 'installed' | 'none';
 }
 
 /**
@@ -117,13 +117,15 @@ async function upgradeRelease(
 ): Promise<readonly string[]> {
   const deliver = (source: ImageSource) => deliverImage(source, cluster, progress);
   const image = await deliver(IMAGE_SOURCE);
-  const testerImage = tester === 'current' ? await deliver(testerSource) : await installedTesterImage(cluster.kubectl);
+  const isFirst = tester === 'none';
+  const installed = async () => (isFirst ? undefined : installedTesterImage(cluster.kubectl));
+  const testerImage = tester === 'current' ? await deliver(testerSource) : await installed();
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
   const [networks, builderNetworks, hasIpv6Only, last] = await Promise.all([
-    gitServerNetworks(cluster),
+    gitServerNetworks(cluster, isFirst),
     registryNetworks(cluster),
     cluster.isKind && isIpv6Only(cluster.kubectl),
-    lastRelease(cluster),
+    isFirst ? undefined : lastRelease(cluster),
     awaitTraefikKinds(cluster),
   ]);
   const values = stringify({
@@ -221,7 +223,7 @@ async function awaitTraefikKinds({ kubectl, isKind }: Cluster): Promise<void> {
 }
 
 /** Returns the private networks of the Git servers, if known: the Services of the Ingress controller and of Gitea. */
-async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]> {
+async function gitServerNetworks({ kubectl, isKind }: Cluster, isFirst: boolean): Promise<string[]> {
   if (!isKind) return ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'];
   const addressOf = (namespace: string, service: string) => {
     const flags = ['--ignore-not-found', '--output', 'jsonpath={.spec.clusterIP}'];
@@ -232,7 +234,7 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster): Promise<string[]
     const address = await addressOf('traefik', 'traefik');
     return address === '' ? undefined : address;
   });
-  const gitea = await addressOf('git', 'gitea-ssh');
+  const gitea = isFirst ? '' : await addressOf('git', 'gitea-ssh');
   return [ingress, ...(gitea === '' ? [] : [gitea])].map((address) => `${address}/${address.includes(':') ? 128 : 32}`);
 }
 
@@ -249,6 +251,8 @@ function chartValues(
   };
   // Two cores have no capacity for a standby; the tests of failover start one. With several nodes, one may be lost.
   const replicas = nodes > 1 ? 2 : 1;
+  // The second replicas start with the tester: the sample does not need them.
+  const sampleReplicas = testerImage === undefined ? { replicas: 1 } : {};
   const withoutScheme = (url: string) => url.replace(/^https?:\/\//, '');
   const mirrors = isMirror ? [`${registry.address}/docker.io`] : hubMirrors.map(withoutScheme);
   const insecureRegistries = hubMirrors.filter((url) => url.startsWith('http:')).map(withoutScheme);
@@ -257,8 +261,7 @@ function chartValues(
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
     operator: { replicas, limits: { writtenMiBPerMinute: 100_000, writtenMiBPerHour: 100_000 } },
     api: {
-      // The second replica starts with the tester: the sample does not need it.
-      ...(testerImage === undefined && { replicas: 1 }),
+      ...sampleReplicas,
       url: API_URL,
       registration: { mode: 'open', provesAddress: true },
       administrators: ['root@localhost'],
@@ -318,6 +321,7 @@ function chartValues(
       ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
       ...(insecureRegistries.length > 0 && { insecureRegistries }),
     },
+    waker: sampleReplicas,
     redis: { image: IMAGES.valkey, resources: { requests: { cpu: '20m' } } },
   };
 }

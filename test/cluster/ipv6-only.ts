@@ -5,10 +5,18 @@ import { onNode } from './on-node.ts';
 /** Port of the node at which pods reach Docker's DNS server, which has an IPv4 address only. */
 export const DNS_PORT = 1053;
 
+/** The answers of isIpv6Only: no cluster changes its addresses. */
+const known = new WeakMap<Kubectl, Promise<boolean>>();
+
 /** Returns whether pods and Services have no IPv4 address: in a dual-stack cluster of kind, IPv4 is first. */
-export async function isIpv6Only(kubectl: Kubectl): Promise<boolean> {
-  const address = await kubectl(['get', 'service', 'kubernetes', '--output', 'jsonpath={.spec.clusterIP}']);
-  return address.includes(':');
+export function isIpv6Only(kubectl: Kubectl): Promise<boolean> {
+  const answer =
+    known.get(kubectl) ??
+    kubectl(['get', 'service', 'kubernetes', '--output', 'jsonpath={.spec.clusterIP}']).then((one) =>
+      one.includes(':'),
+    );
+  known.set(kubectl, answer);
+  return answer;
 }
 
 /** Returns the address of the node with the control plane in the network of the nodes. */

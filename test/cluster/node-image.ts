@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
-import { dockerBuild, imageRecipes } from './docker.ts';
+import { dockerBuild, flattenImage, imageRecipes } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
-import { imageStore, loadIntoDocker } from './image-store.ts';
+import { imageStore, importIntoDocker } from './image-store.ts';
 import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
@@ -37,6 +37,7 @@ export const NODE_PROGRAMS: readonly ProgramName[] = [
 /** Stages of node.Dockerfile that need no compiled Go program, so they are built while Go compiles. */
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
+const settings = join(import.meta.dirname, 'node-image/settings.Dockerfile');
 
 /** Returns whether a node image exists, so that none has to be built or pulled. */
 export async function hasNodeImage(official: string): Promise<boolean> {
@@ -56,29 +57,44 @@ export async function storeNodeImage(progress: Progress): Promise<void> {
   if ((await imageRecipes([madeName])).get(madeName) === recipe()) await imageStore.store([madeName], progress);
 }
 
+/** A node image and where it comes from: Docker has it, or it is stored, pulled or built. */
+export interface NodeImagePlan extends NodeImage {
+  from: 'docker' | 'store' | 'registry' | 'build';
+}
+
 /** Returns kind's node image: the official one if it exists or can be pulled, otherwise a locally built one. */
-export async function ensureNodeImage(official: string, progress: Progress): Promise<NodeImage> {
+export async function planNodeImage(official: string): Promise<NodeImagePlan> {
   const found = await findNodeImage(official);
-  if (found) return found;
-  const stored = imageStore.find(madeName, recipe());
-  if (stored !== undefined) {
-    await progress.step(`load ${madeName} into Docker`, (detail) => loadIntoDocker([stored], detail));
-    return nodeImageNamed(madeName);
-  }
-  if (await registriesAreReached()) {
-    await progress.step(`pull ${official.split('@')[0] ?? ''}`, (detail) =>
-      run('docker', ['pull', official], { detail, deadline: 1200 }),
-    );
-    return nodeImageNamed(official);
-  }
+  if (found) return { ...found, from: 'docker' };
+  if (imageStore.find(madeName, recipe()) !== undefined) return { ...nodeImageNamed(madeName), from: 'store' };
+  if (await registriesAreReached()) return { ...nodeImageNamed(official), from: 'registry' };
   if (!isDebianRoot()) {
     throw new Problem(
       'kindest/node cannot be pulled: no image registry is reached. It can be built locally only on Debian, as root.',
     );
   }
-  await Promise.all([buildPrograms(NODE_PROGRAMS, progress), ensureNodeSystem(progress)]);
-  await progress.step(`build the node image ${madeName}`, make);
-  return nodeImageNamed(madeName);
+  return { ...nodeImageNamed(madeName), from: 'build' };
+}
+
+/** Makes Docker have a planned node image, and returns it. */
+export async function provideNodeImage({ from, ...image }: NodeImagePlan, progress: Progress): Promise<NodeImage> {
+  const { name } = image;
+  if (from === 'store') await progress.step(`load ${name} into Docker`, loadStored);
+  if (from === 'registry') {
+    const pull = (detail: Detail) => run('docker', ['pull', name], { detail, deadline: 1200 });
+    await progress.step(`pull ${name.split('@')[0] ?? ''}`, pull);
+  }
+  if (from === 'build') {
+    await Promise.all([buildPrograms(NODE_PROGRAMS, progress), ensureNodeSystem(progress)]);
+    await progress.step(`build the node image ${name}`, make);
+  }
+  return image;
+}
+
+async function loadStored(detail: Detail): Promise<void> {
+  const stored = imageStore.find(madeName, recipe());
+  if (stored === undefined) throw new Error(`${madeName} is not stored any more`);
+  await importIntoDocker(stored, detail);
 }
 
 let system: Promise<void> | undefined;
@@ -133,7 +149,13 @@ async function make(detail: Detail): Promise<void> {
       PAUSE: VERSIONS.pauseImageTag,
     };
     await run(join(import.meta.dirname, 'node-image/make'), [], { env, detail, deadline: 900 });
-    await dockerBuild(madeName, work, { recipe: recipe(), dockerfile, detail });
+    const files = `${madeRepository}-files`;
+    await dockerBuild(files, work, { recipe: recipe(), dockerfile, detail });
+    await flattenImage(files, detail);
+    const nothing = join(work, 'nothing');
+    mkdirSync(nothing);
+    await dockerBuild(madeName, nothing, { recipe: recipe(), dockerfile: settings, detail });
+    await run('docker', ['rmi', files]);
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -17,6 +17,8 @@ export interface Cluster {
   ingressUrl: string;
   /** False for an existing cluster: images are pushed to the registry instead of being loaded into the node. */
   isKind: boolean;
+  /** Whether this process has created it, so that nothing is installed. */
+  isNew: boolean;
   /** Number of nodes that run pods of the cluster's users; undefined for an existing cluster. */
   nodes?: number;
   /**

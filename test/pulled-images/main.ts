@@ -7,7 +7,7 @@ import { storeBaseImages } from '../cluster/base-images.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
 import { isDebianRoot } from '../cluster/debian-packages.ts';
 import { imageStore } from '../cluster/image-store.ts';
-import { ensureNodeImage, storeNodeImage } from '../cluster/node-image.ts';
+import { planNodeImage, provideNodeImage, storeNodeImage } from '../cluster/node-image.ts';
 import { OwnEngine } from '../cluster/own-engine.ts';
 import { CACHE_FOLDER } from '../cluster/paths.ts';
 import { buildPrograms, programPath } from '../cluster/programs.ts';
@@ -42,7 +42,7 @@ async function serveImages(engine: OwnEngine, folder: string): Promise<string> {
     const path = stored.image.includes('/') ? stored.image : `library/${stored.image}`;
     await pushLayers(imageStore, stored, path, registry);
   }
-  const node = await ensureNodeImage(VERSIONS.pulledNodeImage, progress);
+  const node = await provideNodeImage(await planNodeImage(VERSIONS.pulledNodeImage), progress);
   await storeNodeImage(progress);
   const stored = imageStore.findCurrent(node.name);
   if (stored === undefined) throw new Error(`${node.name} is not stored`);
@@ -103,7 +103,7 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
 /** Prints the compressed sizes of what a registry sends; the stored layers are not compressed. */
 async function showSizes(): Promise<void> {
   const stored = await storeBaseImages(pulled, progress);
-  const node = imageStore.findCurrent((await ensureNodeImage(VERSIONS.pulledNodeImage, progress)).name);
+  const node = imageStore.findCurrent((await planNodeImage(VERSIONS.pulledNodeImage)).name);
   const seen = new Set<string>();
   for (const image of [...(node ? [node] : []), ...stored]) {
     const layers = image.layers.filter((layer) => !seen.has(layer));

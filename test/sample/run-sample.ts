@@ -25,10 +25,10 @@ const repository = 'shop';
 export async function runSample(
   apiUrl: string,
   gitUrl: string,
-  { kubeconfig, kubectl, ready }: Pick<Cluster, 'kubeconfig' | 'kubectl'> & { ready: Promise<unknown> },
+  cluster: Pick<Cluster, 'kubeconfig' | 'kubectl' | 'isNew'> & { ready: Promise<unknown> },
   progress: Progress,
 ): Promise<SampleResult> {
-  const password = await progress.step('sample: password', () => samplePassword(kubectl));
+  const password = await progress.step('sample: password', () => samplePassword(cluster));
   const client = new RestClient(apiUrl);
   await progress.step('sample: push the repository', () =>
     pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: SAMPLE_REPOSITORY }),
@@ -42,8 +42,8 @@ export async function runSample(
       params: { origin: `${gitUrl}/sample/shop.git` },
     }),
   );
-  await ready;
-  const id = await spawnUnlessThere(client, kubeconfig, progress);
+  await cluster.ready;
+  const id = await spawnUnlessThere(client, cluster.kubeconfig, progress);
   const { weburl } = await client.environment(id);
   await progress.step(`sample: open ${weburl}`, () => openPage(weburl));
   return { email, password, weburl };

@@ -22,6 +22,3 @@ FROM system
 ADD node.tar /
 RUN systemctl enable kubelet.service containerd.service network-policy-agent.service undo-mount-hacks.service \
  && systemctl mask systemd-binfmt.service
-ENV container=docker PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-STOPSIGNAL SIGRTMIN+3
-ENTRYPOINT ["/usr/local/bin/entrypoint", "/sbin/init"]
