@@ -81,8 +81,6 @@ function kindConfiguration(nodes: number, ipFamily: IpFamily, { madeHere }: Node
       // Without these, the controller manager's defaults would slow down a thousand environments more than Coppice
       // does.
       controllerManager: { extraArgs: extraArgs.map(([name, value]) => ({ name, value })) },
-      // A fifth of its processor time at a start is garbage collection, of a small heap.
-      apiServer: { extraEnvs: [{ name: 'GOGC', value: '200' }] },
     },
     // On cgroup v1 the kubelet does not start otherwise; on v2 it has no effect.
     { kind: 'KubeletConfiguration', failCgroupV1: false, maxPods: 200, podPidsLimit: 4096, serializeImagePulls: false },
