@@ -24,7 +24,7 @@ import { observeGroups } from './reports/metrics/groups.ts';
 import { observeRepositories } from './reports/metrics/repositories.ts';
 import { createRegistryAccess } from './controllers/registry-access.ts';
 import { createRuntimeLogs } from './controllers/runtime-logs.ts';
-import { emptyScratchFolder } from './source/git/scratch-folder.ts';
+import { createEmptyScratchFolder } from './source/git/scratch-folder.ts';
 import { Flows } from './source/hosts/flows.ts';
 
 const config = await readConfig(process.env['CONFIG_FILE'] ?? '/etc/coppice/operator.yaml');
@@ -72,7 +72,7 @@ const events = new EventRecorder({
   metrics: metrics.forEvents(),
 });
 const registryAccess = createRegistryAccess(config, secrets, client, logger);
-const scratch = emptyScratchFolder('coppice-operator');
+const scratch = createEmptyScratchFolder('coppice-operator');
 const context = { client, caches, redis, config, secrets, ...registryAccess, metrics, events, flows, logger, scratch };
 const { controllers, logs, wakers, housekeeping } = createControllers(context);
 const health = new HealthServer({

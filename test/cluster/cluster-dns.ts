@@ -32,8 +32,8 @@ export function withUpstream(corefile: string, address: string): string {
 
 /**
  * Restarts all replicas of CoreDNS at once, because nothing uses it yet. A short readiness interval makes it ready as
- * soon as it responds, instead of at the second probe after 10 s. One needs less than the tenth of a processor that it
- * requests, which the Ingress controller's request takes, and two only help where a node can be lost.
+ * soon as it responds, instead of at the second probe after 10 s. kubeadm requests a tenth of a processor for each, which is
+ * more than they need and the Ingress controller's share. A second replica helps only with several nodes.
  */
 const restarted = (nodes: number) => ({
   spec: {

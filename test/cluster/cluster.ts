@@ -24,7 +24,7 @@ import { planNodeImage, provideNodeImage, storeNodeImage } from './node-image.ts
 import type { NodeImage } from './node-image.ts';
 import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
 import { mirrorImages } from './mirror.ts';
-import { CLUSTER_IMAGES, prefetchImages } from './prefetch-images.ts';
+import { firstImages, prefetchImages } from './prefetch-images.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
@@ -94,15 +94,14 @@ async function bringUpKindCluster(
     await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
     const { madeHere } = isNew ? await plan() : node;
     const parts: string[] = [];
+    const stored = madeHere && isNew ? storedImages(firstImages(newCluster.nodes ?? 1)) : [];
     if (madeHere && isNew) {
       for (const one of images) {
         const delivered = await deliverStored(one, registry, progress);
         if (delivered !== undefined) parts.push(delivered);
       }
     }
-    if (madeHere) await mirrorImages(['valkey', 'node'], registry, progress);
-    const stored = madeHere && isNew ? storedImages(CLUSTER_IMAGES) : [];
-    await mirrorImages(stored, registry, progress);
+    if (madeHere) await mirrorImages(['valkey', 'node', ...stored], registry, progress);
     return { registry, parts, images: stored };
   };
   const early = isNew ? startRegistries() : undefined;
@@ -121,21 +120,21 @@ async function bringUpKindCluster(
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
   const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);
+  nodeRegistry.catch(() => undefined); // Reported below.
   const load = async (name: ImageName, nodes: readonly string[]) => {
     if (!node.madeHere) return;
-    const there = (await prefetched)?.images.includes(name) === true;
-    const missing = there ? nodes.filter((one) => one !== NODE_CONTAINER) : nodes;
+    const isPrefetched = (await prefetched?.(name)) === true;
+    const missing = isPrefetched ? nodes.filter((one) => one !== NODE_CONTAINER) : nodes;
     if (missing.length === 0) return;
     await mirrorImages([name], registry, progress);
     await nodeRegistry;
     const stored = await storeBaseImages([name], progress);
     await Promise.all(missing.map((one) => pullIntoNode(one, stored, progress)));
   };
-  const pullParts = async () => {
-    const there = (await prefetched)?.parts ?? [];
+  const pullPart = async (part: string) => {
+    if ((await prefetched?.(part)) === true) return;
     await nodeRegistry;
-    const missing = parts.filter((part) => !there.includes(part));
-    await Promise.all(missing.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
+    await pullPartIntoNode(NODE_CONTAINER, part, progress);
   };
   const working = await workingNodes();
   const ready = Promise.all([
@@ -143,7 +142,7 @@ async function bringUpKindCluster(
     Promise.all([load('traefik', [NODE_CONTAINER]), traefikObjects]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
-    pullParts(),
+    ...parts.map(pullPart),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl, working.length)),
     build.images,
   ]).then(() => undefined);

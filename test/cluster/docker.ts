@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { Detail } from './progress.ts';
 import { proxyVariables } from './proxies.ts';
@@ -42,14 +44,26 @@ export async function dockerBuild(
   await run('docker', [...args, context], { env: buildEnvironment, detail: options.detail, deadline: 1200 });
 }
 
-/** Replaces an image by one with the same files in one layer, and without its settings. */
-export async function flattenImage(image: string, detail: Detail): Promise<void> {
-  const container = (await run('docker', ['create', image, 'none'])).trim();
+/** Creates an image without settings from a tar archive of files. */
+export async function importFiles(archive: string, image: string, recipe: string, detail: Detail): Promise<void> {
+  const label = ['--change', `LABEL ${recipeLabelOf(recipe)}`];
+  await run('docker', ['import', ...label, archive, image], { detail, deadline: 600 });
+}
+
+/** Creates an image with the files of another in one layer, and without its settings; `scratch` has room for them. */
+export async function flattenImage(
+  from: string,
+  to: string,
+  { recipe, scratch, detail }: { recipe: string; scratch: string; detail: Detail },
+): Promise<void> {
+  const container = (await run('docker', ['create', from, 'none'])).trim();
+  const archive = join(scratch, 'files.tar');
   try {
-    const script = 'docker export "$1" | docker import - "$2"';
-    await run('sh', ['-ec', script, 'sh', container, image], { detail, deadline: 600 });
+    await run('docker', ['export', '--output', archive, container], { detail, deadline: 600 });
+    await importFiles(archive, to, recipe, detail);
   } finally {
-    await run('docker', ['rm', container]);
+    await tryRun('docker', ['rm', container]);
+    rmSync(archive, { force: true });
   }
 }
 

@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { imageRecipes } from './docker.ts';
+import { imageRecipes, importFiles } from './docker.ts';
 import { CACHE_FOLDER } from './paths.ts';
 import type { Detail, Progress } from './progress.ts';
-import { run } from './run.ts';
+import { run, tryRun } from './run.ts';
 
 const storedSchema = z.object({
   image: z.string(),
@@ -172,7 +172,8 @@ export function loadIntoDocker(images: readonly StoredImage[], detail: Detail): 
 
 /**
  * Loads a stored image with one layer into Docker. `docker load` would unpack the archive of layers to files first, and so
- * write everything twice; here it gets a layer that `docker import` has created.
+ * write everything twice; here it gets a layer that `docker import` has created. Throws where Docker keeps images in
+ * containerd, which loads no archive without its layers.
  */
 export async function importIntoDocker(stored: StoredImage, detail: Detail): Promise<void> {
   const [layer, ...others] = stored.layers;
@@ -180,7 +181,10 @@ export async function importIntoDocker(stored: StoredImage, detail: Detail): Pro
     throw new Error(`${stored.image} has ${stored.layers.length} layers, and not one`);
   }
   const files = `coppice-import:${layer}`;
-  await run('docker', ['import', imageStore.blob(layer), files], { detail, deadline: 600 });
-  await imageStore.stream([stored], 'docker load', [], detail, { withLayers: false });
-  await run('docker', ['rmi', files]);
+  try {
+    await importFiles(imageStore.blob(layer), files, stored.recipe, detail);
+    await imageStore.stream([stored], 'docker load', [], detail, { withLayers: false });
+  } finally {
+    await tryRun('docker', ['rmi', files]);
+  }
 }

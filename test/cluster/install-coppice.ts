@@ -40,9 +40,11 @@ const testerSource = {
 export interface InstallOptions {
   /**
    * `current` builds the tester's image from this checkout. `installed` keeps an installed tester; without one, Coppice
-   * runs no tests of environments. `none` is for a new cluster, in which nothing is looked for.
+   * runs no tests of environments.
    */
-  tester: 'current' | 'installed' | 'none';
+  tester: 'current' | 'installed';
+  /** Whether the cluster has nothing installed, so that no release, tester or Gitea is looked for. */
+  isFirst?: boolean;
 }
 
 /**
@@ -57,8 +59,8 @@ export async function canUpgradeTester({ kubectl }: Cluster): Promise<boolean> {
  * Installs or upgrades Coppice from this checkout with Helm, and waits until its API responds. Changes nothing if this
  * checkout is installed.
  */
-export async function installCoppice(cluster: Cluster, progress: Progress, { tester }: InstallOptions): Promise<void> {
-  const deployments = await upgradeRelease(cluster, progress, tester);
+export async function installCoppice(cluster: Cluster, progress: Progress, options: InstallOptions): Promise<void> {
+  const deployments = await upgradeRelease(cluster, progress, options);
   // Checked even if nothing changed: in a restarted node, Coppice starts together with everything else.
   await progress.step('Coppice answers', async () => {
     const redis = ['--namespace', namespace, 'rollout', 'status', 'statefulset/coppice-redis', '--timeout=300s'];
@@ -113,11 +115,10 @@ async function installedTesterImage(kubectl: Kubectl): Promise<string | undefine
 async function upgradeRelease(
   cluster: Cluster,
   progress: Progress,
-  tester: InstallOptions['tester'],
+  { tester, isFirst = false }: InstallOptions,
 ): Promise<readonly string[]> {
   const deliver = (source: ImageSource) => deliverImage(source, cluster, progress);
   const image = await deliver(IMAGE_SOURCE);
-  const isFirst = tester === 'none';
   const installed = async () => (isFirst ? undefined : installedTesterImage(cluster.kubectl));
   const testerImage = tester === 'current' ? await deliver(testerSource) : await installed();
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];

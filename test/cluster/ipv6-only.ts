@@ -5,17 +5,18 @@ import { onNode } from './on-node.ts';
 /** Port of the node at which pods reach Docker's DNS server, which has an IPv4 address only. */
 export const DNS_PORT = 1053;
 
-/** The answers of isIpv6Only: no cluster changes its addresses. */
-const known = new WeakMap<Kubectl, Promise<boolean>>();
+/** What each cluster answered: its address family never changes. */
+const families = new WeakMap<Kubectl, Promise<boolean>>();
 
 /** Returns whether pods and Services have no IPv4 address: in a dual-stack cluster of kind, IPv4 is first. */
 export function isIpv6Only(kubectl: Kubectl): Promise<boolean> {
   const answer =
-    known.get(kubectl) ??
+    families.get(kubectl) ??
     kubectl(['get', 'service', 'kubernetes', '--output', 'jsonpath={.spec.clusterIP}']).then((one) =>
       one.includes(':'),
     );
-  known.set(kubectl, answer);
+  families.set(kubectl, answer);
+  answer.catch(() => families.delete(kubectl)); // Callers report it.
   return answer;
 }
 

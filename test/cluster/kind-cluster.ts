@@ -244,12 +244,12 @@ export async function deleteKindCluster(): Promise<void> {
   rmSync(KUBECONFIG_FILE, { force: true });
 }
 
-/** Writes a file in each node, readable only by root, unless its content is the same. */
-export async function writeNodeFile(path: string, text: string): Promise<void> {
-  const script = 'umask 077; mkdir -p "$(dirname "$1")"; cat >"$1"';
+/** Writes a file in nodes, all by default, readable only by root, unless its content is the same. */
+export async function writeNodeFile(path: string, text: string, nodes?: readonly string[]): Promise<void> {
+  const script = 'umask 077; mkdir -p "$(dirname "$1")"; cat >"$1.$$"; mv "$1.$$" "$1"';
   const write = async (node: string) => {
     if ((await tryRun('docker', ['exec', node, 'cat', path])) === text) return;
     await run('docker', ['exec', '-i', node, 'sh', '-c', script, 'sh', path], { input: text });
   };
-  await Promise.all((await nodeNames()).map(write));
+  await Promise.all((nodes ?? (await nodeNames())).map(write));
 }

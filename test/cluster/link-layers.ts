@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import { copyFile, rename } from 'node:fs/promises';
+import { copyFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ImageStore } from './image-store.ts';
 import { REGISTRY_VOLUME } from './registry.ts';
@@ -31,23 +31,32 @@ export async function linkLayer(store: ImageStore, digest: string, repository: s
   if (folder === undefined) return false;
   const blob = join(folder, 'blobs/sha256', digest.slice(0, 2), digest, 'data');
   mkdirSync(dirname(blob), { recursive: true });
-  try {
-    linkSync(store.blob(digest), blob);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EXDEV') await copyWhole(store.blob(digest), blob);
-    else if (code !== 'EEXIST') throw error;
-  }
+  await linkOrCopy(store.blob(digest), blob);
   const link = join(folder, 'repositories', repository, '_layers/sha256', digest, 'link');
   mkdirSync(dirname(link), { recursive: true });
   writeFileSync(link, `sha256:${digest}`);
   return true;
 }
 
-/** Copies a file so that the copy appears with its whole content, since a layer that is there is never written again. */
+/** Links a file, or copies it from another mount; the copy appears with its whole content. Keeps an existing one. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'EXDEV') throw error;
+    await copyWhole(from, to);
+  }
+}
+
 async function copyWhole(from: string, to: string): Promise<void> {
   if (existsSync(to)) return;
   const partial = `${to}.${randomBytes(4).toString('hex')}`;
-  await copyFile(from, partial);
-  await rename(partial, to);
+  try {
+    await copyFile(from, partial);
+    await rename(partial, to);
+  } finally {
+    await rm(partial, { force: true });
+  }
 }

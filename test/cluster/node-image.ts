@@ -4,14 +4,14 @@ import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, flattenImage, imageRecipes } from './docker.ts';
 import { moduleSources } from './go-workspace.ts';
-import { imageStore, importIntoDocker } from './image-store.ts';
+import { imageStore, importIntoDocker, loadIntoDocker } from './image-store.ts';
 import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
-import { Problem } from './problem.ts';
+import { messageOf, Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
 import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
-import { run } from './run.ts';
+import { run, tryRun } from './run.ts';
 import { VERSIONS } from './versions.ts';
 
 export interface NodeImage {
@@ -37,6 +37,10 @@ export const NODE_PROGRAMS: readonly ProgramName[] = [
 /** Stages of node.Dockerfile that need no compiled Go program, so they are built while Go compiles. */
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
+/** Images from which the node image is made: with several layers, and with one. */
+const layersName = `${madeRepository}-layers`;
+/** The name in settings.Dockerfile. */
+const filesName = `${madeRepository}-files`;
 const settings = join(import.meta.dirname, 'node-image/settings.Dockerfile');
 
 /** Returns whether a node image exists, so that none has to be built or pulled. */
@@ -62,7 +66,10 @@ export interface NodeImagePlan extends NodeImage {
   from: 'docker' | 'store' | 'registry' | 'build';
 }
 
-/** Returns kind's node image: the official one if it exists or can be pulled, otherwise a locally built one. */
+/**
+ * Decides where kind's node image comes from: the official one if it exists or can be pulled, otherwise a locally built
+ * one. Throws a Problem if it can be neither pulled nor built.
+ */
 export async function planNodeImage(official: string): Promise<NodeImagePlan> {
   const found = await findNodeImage(official);
   if (found) return { ...found, from: 'docker' };
@@ -94,7 +101,12 @@ export async function provideNodeImage({ from, ...image }: NodeImagePlan, progre
 async function loadStored(detail: Detail): Promise<void> {
   const stored = imageStore.find(madeName, recipe());
   if (stored === undefined) throw new Error(`${madeName} is not stored any more`);
-  await importIntoDocker(stored, detail);
+  try {
+    await importIntoDocker(stored, detail);
+  } catch (error) {
+    detail(`it is loaded with its layers: ${messageOf(error)}`);
+    await loadIntoDocker([stored], detail);
+  }
 }
 
 let system: Promise<void> | undefined;
@@ -149,14 +161,13 @@ async function make(detail: Detail): Promise<void> {
       PAUSE: VERSIONS.pauseImageTag,
     };
     await run(join(import.meta.dirname, 'node-image/make'), [], { env, detail, deadline: 900 });
-    const files = `${madeRepository}-files`;
-    await dockerBuild(files, work, { recipe: recipe(), dockerfile, detail });
-    await flattenImage(files, detail);
+    await dockerBuild(layersName, work, { recipe: recipe(), dockerfile, detail });
+    await flattenImage(layersName, filesName, { recipe: recipe(), scratch: work, detail });
     const nothing = join(work, 'nothing');
     mkdirSync(nothing);
     await dockerBuild(madeName, nothing, { recipe: recipe(), dockerfile: settings, detail });
-    await run('docker', ['rmi', files]);
   } finally {
+    await tryRun('docker', ['rmi', layersName, filesName]);
     rmSync(work, { recursive: true, force: true });
   }
 }

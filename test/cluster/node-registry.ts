@@ -3,7 +3,7 @@ import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * Configures the node's containerd with the registry and its credentials, so that Coppice's own pods need no pull Secret,
+ * Configures containerd in nodes, all by default, with the registry and its credentials, so that Coppice's own pods need no pull Secret,
  * and with the registry of built images, for which pods of environments have pull Secrets. If the base images were built
  * locally, the registry replaces docker.io under the path docker.io/; otherwise docker.io's mirrors are used, if there are
  * any.
@@ -12,6 +12,7 @@ export async function configureNodeRegistry(
   registry: Registry,
   isMirror: boolean,
   hubMirrors: readonly string[],
+  nodes?: readonly string[],
 ): Promise<void> {
   const { address, nodeAddress = address } = registry;
   const server = `http://${nodeAddress}`;
@@ -51,6 +52,6 @@ export async function configureNodeRegistry(
     );
   }
   await Promise.all(
-    [...files].map(([host, text]) => writeNodeFile(`/etc/containerd/certs.d/${host}/hosts.toml`, text)),
+    [...files].map(([host, text]) => writeNodeFile(`/etc/containerd/certs.d/${host}/hosts.toml`, text, nodes)),
   );
 }

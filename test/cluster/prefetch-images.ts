@@ -7,41 +7,67 @@ import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { connectRegistry, type Registry, REGISTRY_CONTAINER } from './registry.ts';
 
-/** Images of docker.io that a new cluster needs before the sample's page, in the order of their use. */
-export const CLUSTER_IMAGES = ['traefik', 'valkey', 'buildkit'] as const;
+/** Images of docker.io that a new node needs before the sample's page, in the order of their use. */
+export function firstImages(nodes: number): ImageName[] {
+  // With workers, the control plane runs only the Ingress controller.
+  return nodes > 1 ? ['traefik'] : ['traefik', 'valkey', 'buildkit'];
+}
 
 interface NewImages {
-  /** This repository's parts. */
+  /** Names in the registry, of images that are built from this repository. */
   parts: readonly string[];
   images: readonly ImageName[];
 }
 
+/** Returns whether an image was pulled into the control plane's node, once that is known. */
+export type Prefetched = (image: string) => Promise<boolean>;
+
 /**
- * Pulls images into a new node while kubeadm starts the control plane, whose programs mostly wait for each other. Returns
- * those that it pulled: none if the node image is not built locally, since kind then restarts the container runtime.
+ * Pulls images into a new node while kubeadm starts the control plane, whose programs mostly wait for each other. Pulls none
+ * if the node image is not built locally, since kind then restarts the container runtime.
  */
-export async function prefetchImages(
+export function prefetchImages(
   registries: Promise<NewImages & { registry: Registry }>,
   nodeImage: () => Promise<NodeImage>,
   progress: Progress,
   signal: AbortSignal,
-): Promise<NewImages> {
-  const nothing = { parts: [], images: [] };
-  // Failures of the registries and of the node image are reported by the steps that need them.
-  const [started, image] = await Promise.allSettled([registries, nodeImage()]);
-  if (started.status === 'rejected' || image.status === 'rejected') return nothing;
-  const { registry, parts, images } = started.value;
-  const { madeHere } = image.value;
-  if (!madeHere || parts.length + images.length === 0) return nothing;
-  try {
+): Prefetched {
+  const report = (error: unknown) => {
+    if (!signal.aborted) console.log(`An image is pulled once the cluster runs: ${messageOf(error)}`);
+  };
+  const succeeds = (pull: Promise<void>) =>
+    pull.then(
+      () => true,
+      (error: unknown) => {
+        report(error);
+        return false;
+      },
+    );
+
+  async function startPulls(): Promise<ReadonlyMap<string, Promise<boolean>>> {
+    const pulls = new Map<string, Promise<boolean>>();
+    // Failures of the registries and of the node image are reported by the steps that need them.
+    const [started, image] = await Promise.allSettled([registries, nodeImage()]);
+    if (started.status === 'rejected' || image.status === 'rejected') return pulls;
+    const { registry, parts, images } = started.value;
+    if (!image.value.madeHere || parts.length + images.length === 0) return pulls;
     await waitForContainerd(signal);
     await connectRegistry(REGISTRY_CONTAINER);
-    await configureNodeRegistry(registry, madeHere, []);
-    await Promise.all(parts.map((part) => pullPartIntoNode(NODE_CONTAINER, part, progress)));
-    await pullIntoNode(NODE_CONTAINER, await storeBaseImages(images, progress), progress);
-    return { parts, images };
-  } catch (error) {
-    if (!signal.aborted) console.log(`Images are pulled once the cluster runs: ${messageOf(error)}`);
-    return nothing;
+    await configureNodeRegistry(registry, true, [], [NODE_CONTAINER]);
+    for (const part of parts) pulls.set(part, succeeds(pullPartIntoNode(NODE_CONTAINER, part, progress)));
+    let last: Promise<unknown> = Promise.all(pulls.values());
+    for (const name of images) {
+      const pull = async () => pullIntoNode(NODE_CONTAINER, await storeBaseImages([name], progress), progress);
+      const pulled = succeeds(last.then(pull));
+      pulls.set(name, pulled);
+      last = pulled;
+    }
+    return pulls;
   }
+
+  const pulls = startPulls().catch((error: unknown) => {
+    report(error);
+    return new Map<string, Promise<boolean>>();
+  });
+  return async (image) => (await (await pulls).get(image)) ?? false;
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { ImageStore, StoredImage } from './image-store.ts';
 import { linkLayer } from './link-layers.ts';
-import { basicAuthorization } from './registry.ts';
+import { basicAuthorization, REGISTRY_HOST_ADDRESS } from './registry.ts';
 import type { Registry } from './registry.ts';
 
 const mediaTypes = {
@@ -47,7 +47,9 @@ export async function pushLayers(
 async function pushBlob(store: ImageStore, digest: string, repository: string, registry: Registry): Promise<void> {
   const known = `/v2/${repository}/blobs/sha256:${digest}`;
   const has = async () => (await call(registry, 'HEAD', known, { accepted: [200, 404] })).statusCode === 200;
-  if (!(await has()) && !((await linkLayer(store, digest, repository)) && (await has()))) {
+  const link = async () =>
+    registry.hostAddress === REGISTRY_HOST_ADDRESS && (await linkLayer(store, digest, repository)) && has();
+  if (!(await has()) && !(await link())) {
     const from = repositories.get(digest);
     const mount = from === undefined ? '' : `?mount=sha256:${digest}&from=${encodeURIComponent(from)}`;
     const started = await call(registry, 'POST', `/v2/${repository}/blobs/uploads/${mount}`);

@@ -18,6 +18,8 @@ export const REGISTRY_VOLUME = 'coppice-registry';
 export const IMAGES_CONTAINER = 'kind-images';
 export const IMAGES_ADDRESS = `${IMAGES_CONTAINER}:5000`;
 export const IMAGES_HOST_ADDRESS = '127.0.0.1:5002';
+/** Address of the local registry for this machine. */
+export const REGISTRY_HOST_ADDRESS = '127.0.0.1:5001';
 const registryFile = join(LOCAL_FOLDER, 'registry.json');
 
 const registrySchema = z.object({
@@ -59,7 +61,7 @@ function localRegistry(password: string): Registry {
   return {
     address: IMAGES_ADDRESS,
     nodeAddress,
-    hostAddress: '127.0.0.1:5001',
+    hostAddress: REGISTRY_HOST_ADDRESS,
     username: 'coppice',
     password,
     insecure: true,

@@ -17,7 +17,7 @@ export interface Cluster {
   ingressUrl: string;
   /** False for an existing cluster: images are pushed to the registry instead of being loaded into the node. */
   isKind: boolean;
-  /** Whether this process has created it, so that nothing is installed. */
+  /** Whether there were no nodes at the start, so that nothing can be installed. */
   isNew: boolean;
   /** Number of nodes that run pods of the cluster's users; undefined for an existing cluster. */
   nodes?: number;

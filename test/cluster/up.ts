@@ -112,11 +112,11 @@ await runMain(async () => {
     });
     // The tester's image with a browser is the largest, and the sample does not need it, so an installed tester keeps
     // running meanwhile.
-    const installed = async () => ((await canUpgradeTester(cluster)) ? 'current' : 'installed');
-    const tester = cluster.isNew ? 'none' : await installed();
+    const isFirst = cluster.isNew;
+    const withTester = !isFirst && (await canUpgradeTester(cluster));
     const [gitUrl] = await Promise.all([
       deployGitServer(cluster, progress),
-      installCoppice(cluster, progress, { tester }),
+      installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed', isFirst }),
     ]);
     const buildable = Promise.all([cluster.ready, waitForTokenServer(cluster)]);
     buildable.catch(() => undefined); // The sample reports it.
@@ -138,7 +138,7 @@ Git server  ${gitUrl}
     if (gitea) await deployGitea(cluster, progress);
     if (metrics) await deployMetricsServer(cluster, progress);
     // The values contain the address of Gitea's Service, which exists by now.
-    if (gitea || tester !== 'current') await installCoppice(cluster, progress, { tester: 'current' });
+    if (gitea || !withTester) await installCoppice(cluster, progress, { tester: 'current' });
   });
   if (record !== undefined) await recordStepTimes(record, progress.steps, busy);
 });

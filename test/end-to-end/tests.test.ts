@@ -56,7 +56,7 @@ async function tested(branch: string, html: string, named: NamedTest[]) {
   return { commit, id, answer: await testsOver(harness.client, id) };
 }
 
-/** Returns names with outcomes; an error's reason follows, since nothing else tells what a busy machine prevented. */
+/** Returns names with outcomes, and the message of an error, which alone shows why a test did not run. */
 const outcomes = ({ tests: all }: TestsAnswer) =>
   all.map(({ name, outcome, message = '' }) => `${name} ${outcome}${outcome === 'error' ? `: ${message}` : ''}`);
 
