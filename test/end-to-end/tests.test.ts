@@ -56,9 +56,9 @@ async function tested(branch: string, html: string, named: NamedTest[]) {
   return { commit, id, answer: await testsOver(harness.client, id) };
 }
 
-/** Returns names with outcomes, and the message of an error, which alone shows why a test did not run. */
+/** Returns names with outcomes, and the summary of an error, which alone shows why a test did not run. */
 const outcomes = ({ tests: all }: TestsAnswer) =>
-  all.map(({ name, outcome, message = '' }) => `${name} ${outcome}${outcome === 'error' ? `: ${message}` : ''}`);
+  all.map(({ name, outcome, summary = '' }) => `${name} ${outcome}${outcome === 'error' ? `: ${summary}` : ''}`);
 
 /** Returns the commit statuses of an environment's tests in order, once the last one has this state. */
 function statusesOf(id: string, commit: string, last: string) {
