@@ -101,7 +101,7 @@ async function bringUpKindCluster(
         if (delivered !== undefined) parts.push(delivered);
       }
     }
-    if (madeHere) await mirrorImages(['valkey', 'node', ...stored], registry, progress);
+    if (madeHere) await mirrorImages([...new Set<ImageName>(['valkey', 'node', ...stored])], registry, progress);
     return { registry, parts, images: stored };
   };
   const early = isNew ? startRegistries() : undefined;

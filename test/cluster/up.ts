@@ -112,11 +112,10 @@ await runMain(async () => {
     });
     // The tester's image with a browser is the largest, and the sample does not need it, so an installed tester keeps
     // running meanwhile.
-    const isFirst = cluster.isNew;
-    const withTester = !isFirst && (await canUpgradeTester(cluster));
+    const withTester = !cluster.isNew && (await canUpgradeTester(cluster));
     const [gitUrl] = await Promise.all([
       deployGitServer(cluster, progress),
-      installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed', isFirst }),
+      installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed', isFirst: cluster.isNew }),
     ]);
     const buildable = Promise.all([cluster.ready, waitForTokenServer(cluster)]);
     buildable.catch(() => undefined); // The sample reports it.

@@ -83,15 +83,11 @@ async function verify(folder: string, env: Record<string, string>): Promise<void
   const list = await run('docker', named, { env });
   const present = list.trim().split('\n').sort();
   // Docker has what the scripts use; the node pulls Valkey, Traefik and BuildKit.
-  const expected = [
-    /^coppice(-git-server|-git-hosts|-tester)?:/,
-    /^kindest\/node:/,
-    /^(node|registry|busybox|debian):/,
-  ];
+  const built = /^coppice(-git-server|-git-hosts|-tester)?:/;
+  const expected = [built, /^kindest\/node:/, /^(node|registry|busybox|debian):/];
   const others = present.filter((name) => !expected.some((pattern) => pattern.test(name)));
   if (others.length > 0) throw new Error(`Docker has images that nothing needs here: ${others.join(', ')}`);
-  const pulledByDocker = present.filter((name) => /^(kindest\/node|node|registry|busybox|debian):/.test(name));
-  for (const name of pulledByDocker) await verifyPulled(name, env);
+  for (const name of present.filter((one) => !built.test(one))) await verifyPulled(name, env);
   const onNode = ['exec', 'coppice-control-plane', 'ctr', '-n', 'k8s.io', 'images', 'list', '-q'];
   const inNode = await run('docker', onNode, { env });
   for (const image of ['valkey/valkey:', 'traefik:', 'moby/buildkit:']) {
