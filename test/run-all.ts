@@ -9,7 +9,7 @@ import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
 import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
-import { showRun } from './checks/show-run.ts';
+import { showRun, type RunOptions } from './checks/show-run.ts';
 import { Problem } from './cluster/problem.ts';
 import { runMain } from './cluster/progress.ts';
 
@@ -20,6 +20,9 @@ const results = join(LOCAL_FOLDER, 'test-results');
 const suites: SuiteResult[] = [];
 /** Suites that failed while other suites ran; `secondAttempt` runs them again. */
 const failedSuites: SuiteResult[] = [];
+
+/** For what runs beside the end-to-end tests, which have deadlines. */
+const background = { inBackground: true } as const;
 
 /** Stored steps; only a full run has them. */
 let finished: FinishedSteps | undefined;
@@ -43,31 +46,46 @@ function check(name: string, program: string, ...args: string[]): Promise<Outcom
   }));
 }
 
+/** Like `check`, beside the end-to-end tests. */
+function checkInBackground(name: string, program: string, ...args: string[]): Promise<Outcome> {
+  return step(name, async () => ({
+    outcome: outcomeOf(name, await showRun(name, program, args, background)),
+    suites: [],
+    failedSuites: [],
+  }));
+}
+
 /** Runs a check that is never skipped, since later steps depend on the state that it creates or verifies. */
 async function checkState(name: string, program: string, ...args: string[]): Promise<Outcome> {
   return outcomeOf(name, await showRun(name, program, args));
 }
 
 /** Runs jest, and returns undefined where it did not even write results. */
-async function runJest(name: string, file: string, args: string[]): Promise<JestResults | undefined> {
+async function runJest(
+  name: string,
+  file: string,
+  args: string[],
+  options: Pick<RunOptions, 'inBackground'> = {},
+): Promise<JestResults | undefined> {
   rmSync(file, { force: true });
-  await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], {
+  const env = {
     // Each suite loads its modules again, so that most of what is allocated is soon garbage.
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=64',
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
     // Tests start programs of this repository hundreds of times.
     NODE_COMPILE_CACHE: join(CACHE_FOLDER, 'compiled'),
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
-  });
+  };
+  await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], { ...options, env });
   return existsSync(file) ? readJestResults(file) : undefined;
 }
 
 /** Runs some of jest's projects, and counts their tests; those of failed suites are counted by `secondAttempt`. */
-function jest(projects: string[], workers: number): Promise<Outcome> {
+function jest(projects: string[], workers: number, options: Pick<RunOptions, 'inBackground'> = {}): Promise<Outcome> {
   const name = projects.join(' and ');
   return step(`tests: ${name}`, async () => {
     const file = join(results, `${projects.join('-')}.json`);
-    const ran = await runJest(name, file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`]);
+    const ran = await runJest(name, file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`], options);
     if (ran === undefined) return { outcome: { passed: 0, failed: 1 }, suites: [], failedSuites: [] };
     const passed = ran.suites.filter((suite) => suite.failed === 0);
     return {
@@ -94,30 +112,34 @@ async function secondAttempt(): Promise<Outcome> {
   return outcome;
 }
 
-async function withoutCluster(): Promise<Outcome[]> {
+/** Analyzes the code, and tests what it generates. */
+async function staticChecks(): Promise<Outcome[]> {
   return [
-    await check('format', 'node', 'test/checks/format.ts'),
-    await check('types', 'tsc', '--noEmit'),
-    await check('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
-    await check('lint', 'oxlint'),
-    await check('generated files', 'node', 'crds/generate.ts', '--check'),
-    await check('generated schema', 'node', 'service-file/generate.ts', '--check'),
-    await check('docs', 'node', 'test/docs/check.ts'),
-    await check('licenses', 'node', 'test/supply-chain/licenses.ts', '--check'),
-    await check('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
-    await check('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
-    await jest(['unit'], 1),
-    await jest(['memory'], 1),
+    await checkInBackground('format', 'node', 'test/checks/format.ts'),
+    await checkInBackground('types', 'tsc', '--noEmit'),
+    await checkInBackground('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
+    await checkInBackground('lint', 'oxlint'),
+    await checkInBackground('generated files', 'node', 'crds/generate.ts', '--check'),
+    await checkInBackground('generated schema', 'node', 'service-file/generate.ts', '--check'),
+    await checkInBackground('docs', 'node', 'test/docs/check.ts'),
+    await checkInBackground('licenses', 'node', 'test/supply-chain/licenses.ts', '--check'),
+    await checkInBackground('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
+    await checkInBackground('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
   ];
 }
 
 /** Runs tests that start the servers that they need. */
 async function withOwnServers(): Promise<Outcome[]> {
-  return [await jest(['redis'], 1), await jest(['ssh'], 1), await jest(['registry'], 1)];
+  return [
+    await jest(['memory'], 1, background),
+    await jest(['redis'], 1, background),
+    await jest(['ssh'], 1, background),
+    await jest(['registry'], 1, background),
+  ];
 }
 
 async function withApiServer(): Promise<Outcome[]> {
-  return [await jest(['api-server', 'chart'], 2)];
+  return [await jest(['api-server', 'chart'], isFull ? 2 : 1, background)];
 }
 
 /** Runs long tests that need nothing of Coppice on the cluster. */
@@ -148,13 +170,19 @@ async function cluster(): Promise<Outcome[]> {
  */
 async function endToEndTests(): Promise<Outcome[]> {
   return [
+    ...(isFull ? await longEndToEndTests() : [await jest(['end-to-end'], 5)]),
+    await checkState('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+  ];
+}
+
+async function longEndToEndTests(): Promise<Outcome[]> {
+  return [
     // The long tests build more, and five of them at once miss each other's deadlines on two cores.
-    isFull ? await jest(['end-to-end', 'end-to-end-long'], 3) : await jest(['end-to-end'], 5),
-    // It kills the operator, whose deadlines the other tests count on.
+    await jest(['end-to-end', 'end-to-end-long'], 3),
+    // They end the operator, whose deadlines the other tests count on.
     await jest(['end-to-end-disruptive'], 1),
     // They mostly wait, so that other long tests have a core.
-    ...(isFull ? (await Promise.all([oneAtATime(), longWithoutCoppice()])).flat() : []),
-    await checkState('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+    ...(await Promise.all([oneAtATime(), longWithoutCoppice()])).flat(),
   ];
 }
 
@@ -189,18 +217,20 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// End-to-end tests mostly wait, so the checks run at the same time, and the other tests after them. A full run has time
-// to finish the checks first.
-const checks = withoutCluster();
+// Most tests need only processors, and the end-to-end tests also wait: so two lanes run beside these, and both processors
+// are used until the end. A full run, which has time, finishes the first checks before.
+const checks = staticChecks();
+const unit = jest(['unit'], 1, background);
 const up = await cluster();
-if (isFull) await checks;
-const [endToEnd, ...others] = await Promise.all([
+if (isFull) await Promise.all([checks, unit]);
+const [endToEnd, unitTests, ...others] = await Promise.all([
   endToEndTests(),
+  unit,
   checks,
   checks.then(withOwnServers),
   checks.then(withApiServer),
 ]);
-const outcome = totalOf([...others.flat(), ...up, ...endToEnd, await secondAttempt()]);
+const outcome = totalOf([...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);
 if (commit !== undefined && finished) {
   writeFullResults(commit, finished, outcome, suites);
   finished.remove();

@@ -3,16 +3,24 @@ import { resultOf, type Result } from './outcome.ts';
 
 const titles: Record<Result, string> = { passed: 'ok    ', failed: 'FAILED', 'not run': 'NOT RUN' };
 
+export interface RunOptions {
+  env?: Record<string, string>;
+  /** Whether programs that others wait for come first on the processors. */
+  inBackground?: boolean;
+}
+
 /** Runs a program and prints its output when it ends, so that concurrent programs remain readable. */
 export function showRun(
   name: string,
   program: string,
   args: readonly string[],
-  env: Record<string, string> = {},
+  { env = {}, inBackground = false }: RunOptions = {},
 ): Promise<Result> {
   const started = Date.now();
+  // `nice` lowers the priority before the program starts threads, which only inherit it.
+  const [command, ...rest] = inBackground ? ['nice', '-n', '5', program, ...args] : [program, ...args];
   return new Promise((resolve) => {
-    const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, rest, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const output: string[] = [];
     const take = (text: string) => output.push(text);
     child.stdout.setEncoding('utf8').on('data', take);

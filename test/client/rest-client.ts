@@ -56,7 +56,7 @@ export class RestClient {
     for (;;) {
       const answer = await this.send(method, path, body);
       if (!isRefused(answer) || Date.now() > end) return answer;
-      await delay(250);
+      await delay(500);
     }
   }
 
@@ -105,7 +105,7 @@ export class RestClient {
       onPoll(environment);
       if (isReached(environment)) return environment;
       if (Date.now() > end) throw new Error(`gave up after ${seconds} s: ${JSON.stringify(environment, null, 2)}`);
-      await delay(250);
+      await delay(500);
     }
   }
 

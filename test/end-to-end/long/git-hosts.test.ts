@@ -1,3 +1,3 @@
 import { testJourneys } from '../git-host-journeys.ts';
 
-testJourneys(['generic', 'groupedhost', 'cloudorg', 'workspacehost']);
+testJourneys(['ownerhost', 'generic', 'groupedhost', 'cloudorg', 'workspacehost']);

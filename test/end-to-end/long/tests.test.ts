@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { objectOf } from '../client/object-of.ts';
-import { waitFor } from '../cluster/wait-for.ts';
-import { statusesAt } from './commit-statuses.ts';
-import { conditionOf, startHarness, type Harness } from './harness.ts';
-import { testsSideBySide } from './side-by-side.ts';
-import { makeHosted, type HostedRepository } from './test-hosts.ts';
-import { testedPage, testsOver, type NamedTest, type TestsAnswer } from './tested-page.ts';
+import { objectOf } from '../../client/object-of.ts';
+import { waitFor } from '../../cluster/wait-for.ts';
+import { statusesAt } from '../commit-statuses.ts';
+import { conditionOf, startHarness, type Harness } from '../harness.ts';
+import { testsSideBySide } from '../side-by-side.ts';
+import { makeHosted, type HostedRepository } from '../test-hosts.ts';
+import { testedPage, testsOver, type NamedTest, type TestsAnswer } from '../tested-page.ts';
 
 /**
  * Tests that service files name: run after each build, reported on the commit, and read and requested through the
