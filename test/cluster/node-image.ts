@@ -26,13 +26,7 @@ const madeName = `${madeRepository}:${VERSIONS.kubernetes}`;
 export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
 
 /** Programs in the node image. */
-export const NODE_PROGRAMS: readonly ProgramName[] = [
-  'node',
-  'containerd',
-  'ctr',
-  'containerd-shim-runc-v2',
-  'local-path-provisioner',
-];
+export const NODE_PROGRAMS: readonly ProgramName[] = ['node', 'containerd', 'ctr', 'containerd-shim-runc-v2'];
 
 /** Stages of node.Dockerfile that need no compiled Go program, so they are built while Go compiles. */
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };

@@ -57,7 +57,6 @@ const binaries = {
    */
   node: { package: './node' },
   'containerd-shim-runc-v2': { package: 'github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2' },
-  'local-path-provisioner': { package: 'github.com/rancher/local-path-provisioner' },
   registry: { package: './registry' },
   rootlesskit: { package: 'github.com/rootless-containers/rootlesskit/v2/cmd/rootlesskit' },
   buildkitd: { package: 'github.com/moby/buildkit/cmd/buildkitd' },

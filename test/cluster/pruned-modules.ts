@@ -23,6 +23,7 @@ export interface PrunedModule {
   overlay: Readonly<Record<string, string>>;
 }
 
+const asPackage = ['package main\n', 'package provisioner\n'] as const;
 const formerLogrus = ['"github.com/Sirupsen/logrus"', '"github.com/sirupsen/logrus"'] as const;
 const traefikProviders = ['Docker', 'Swarm', 'ConsulCatalog', 'Nomad', 'Ecs', 'Consul', 'Etcd', 'ZooKeeper', 'Redis'];
 
@@ -109,14 +110,17 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
     overlay: {},
   },
   {
-    // The library's former name differs only in upper case, which Go treats as another module.
+    // A package that the node's program imports. The library's former name differs only in upper case, which Go treats as
+    // another module.
     folder: 'local-path-provisioner',
     module: 'github.com/rancher/local-path-provisioner',
     files: [
-      { file: 'main.go', replace: [formerLogrus] },
+      { file: 'main.go', replace: [asPackage, formerLogrus, ['func main() {', 'func Main() {']] },
+      { file: 'util.go', replace: [asPackage] },
       {
         file: 'provisioner.go',
         replace: [
+          asPackage,
           formerLogrus,
           [
             /^\to\.Path = filepath\.Clean\(o\.Path\)\n/m,

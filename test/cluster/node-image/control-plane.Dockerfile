@@ -10,9 +10,6 @@ FROM scratch AS pause
 COPY pause /
 USER 65535:65535
 ENTRYPOINT ["/pause"]
-FROM scratch AS local-path-provisioner
-ENV PATH=/usr/local/bin
-COPY local-path-provisioner /usr/local/bin/
 # An image of its own, not another name of busybox:1: once the kubelet has pulled that one, it no longer takes an image
 # with the same id for a preloaded one, and wants to pull this name too.
 FROM busybox:1 AS local-path-helper

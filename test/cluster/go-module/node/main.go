@@ -12,6 +12,7 @@ import (
 	containerd "github.com/containerd/containerd/v2/cmd/containerd/command"
 	ctr "github.com/containerd/containerd/v2/cmd/ctr/app"
 	"github.com/coredns/coredns/coremain"
+	provisioner "github.com/rancher/local-path-provisioner"
 	"github.com/spf13/cobra"
 	"go.etcd.io/etcd/server/v3/etcdmain"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
@@ -46,6 +47,7 @@ var programs = map[string]func(){
 	"coredns":                 coremain.Run,
 	"containerd":              func() { exitWith("containerd", containerd.App().Run(os.Args)) },
 	"ctr":                     func() { exitWith("ctr", ctr.New().Run(os.Args)) },
+	"local-path-provisioner":  provisioner.Main,
 	"network-policy-agent":    func() { exitWith("network-policy-agent", networkpolicy.Run()) },
 }
 
