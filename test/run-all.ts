@@ -72,8 +72,6 @@ async function runJest(
     // Each suite loads its modules again, so that most of what is allocated is soon garbage.
     NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=64',
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
-    // Tests start programs of this repository hundreds of times.
-    NODE_COMPILE_CACHE: join(CACHE_FOLDER, 'compiled'),
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   };
   await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], { ...options, env });
@@ -201,6 +199,8 @@ async function oneAtATime(): Promise<Outcome[]> {
 }
 
 process.chdir(REPOSITORY_ROOT);
+// Checks and tests start programs of this repository hundreds of times.
+process.env['NODE_COMPILE_CACHE'] = join(CACHE_FOLDER, 'compiled');
 rmSync(results, { recursive: true, force: true });
 mkdirSync(results, { recursive: true });
 let commit: string | undefined;

@@ -113,8 +113,8 @@ async function bringUpKindCluster(
     throw error;
   });
   // Coppice's installation waits for these objects, so they come before everything else.
-  const traefikObjects = applyTraefikObjects(kubectl);
-  traefikObjects.catch(() => undefined); // Reported below.
+  const firstObjects = applyFirstObjects(kubectl);
+  firstObjects.catch(() => undefined); // Reported below.
   const { registry, parts } = await (early ?? startRegistries());
   await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
   // The node and builders do not read Docker's configuration, so they get its mirrors.
@@ -139,7 +139,7 @@ async function bringUpKindCluster(
   const working = await workingNodes();
   const ready = Promise.all([
     waitForNodes(tools, 120),
-    Promise.all([load('traefik', [NODE_CONTAINER]), traefikObjects]).then(() =>
+    Promise.all([load('traefik', [NODE_CONTAINER]), firstObjects]).then(() =>
       Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
     ),
     ...parts.map(pullPart),
@@ -169,9 +169,10 @@ async function bringUpKindCluster(
 
 const readManifest = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-/** Creates what Coppice's chart looks for, before the controller runs. */
-async function applyTraefikObjects(kubectl: Kubectl): Promise<void> {
-  await apply(kubectl, `${readManifest('traefik-service.yaml')}---\n${traefikKinds()}`);
+/** Creates what kubelets need, and what Coppice's chart looks for, before the controller runs. */
+async function applyFirstObjects(kubectl: Kubectl): Promise<void> {
+  const objects = [readManifest('node-permissions.yaml'), readManifest('traefik-service.yaml'), traefikKinds()];
+  await apply(kubectl, objects.join('---\n'));
   if (await isIpv6Only(kubectl)) await passIpv4On(kubectl);
 }
 

@@ -128,6 +128,7 @@ async function upgradeRelease(
     cluster.isKind && isIpv6Only(cluster.kubectl),
     isFirst ? undefined : lastRelease(cluster),
     awaitTraefikKinds(cluster),
+    isFirst && apply(cluster.kubectl, systemObjects(cluster, true)),
   ]);
   const values = stringify({
     ...chartValues(cluster, image, testerImage, networks, builderNetworks),
@@ -141,13 +142,13 @@ async function upgradeRelease(
   if (last?.status === 'deployed' && last.description === version) return deployments;
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
-    await apply(cluster.kubectl, systemObjects(cluster, last === undefined));
+    if (!isFirst) await apply(cluster.kubectl, systemObjects(cluster, last === undefined));
     mkdirSync(LOCAL_FOLDER, { recursive: true });
     const valuesFile = join(LOCAL_FOLDER, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
     const options = ['--namespace', namespace, '--values', valuesFile, '--description', version];
-    // Manual changes in this cluster are overwritten.
-    const how = ['--force-conflicts', '--timeout', '180s'];
+    // Manual changes in this cluster are overwritten. The API server validates, so that Helm need not read all schemas.
+    const how = ['--force-conflicts', '--timeout', '180s', '--disable-openapi-validation'];
     await run(
       cluster.tools.helm,
       ['--kubeconfig', cluster.kubeconfig, 'upgrade', '--install', release, chart, ...options, ...how],

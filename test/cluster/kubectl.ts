@@ -19,7 +19,8 @@ export function kubectlWith(program: string): Kubectl {
 
 /** Applies a manifest: YAML of one or more objects. */
 export async function apply(kubectl: Kubectl, manifest: string): Promise<void> {
-  const flags = ['--server-side', '--force-conflicts', '--field-manager', 'coppice-up'];
+  // A server-side apply refuses unknown fields. To validate as well, kubectl reads the schemas of all kinds.
+  const flags = ['--server-side', '--force-conflicts', '--field-manager', 'coppice-up', '--validate=ignore'];
   await kubectl(['apply', ...flags, '--filename', '-'], { input: manifest });
 }
 
