@@ -21,7 +21,7 @@ COPY service-file service-file
 COPY cli cli
 RUN node cli/build.ts
 
-# What the image adds to the packages, as one layer: a node unpacks each layer by itself, which takes longer than its copy.
+# Coppice's own files, which the image gets as one layer, because a node unpacks layers one after another.
 FROM ${NODE_IMAGE} AS code
 WORKDIR /app
 COPY LICENSE NOTICE LICENSES.md ./

@@ -9,7 +9,7 @@ import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
 import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
-import { showRun, type RunOptions } from './checks/show-run.ts';
+import { showRun, type ShowRunOptions } from './checks/show-run.ts';
 import { Problem } from './cluster/problem.ts';
 import { runMain } from './cluster/progress.ts';
 
@@ -21,8 +21,10 @@ const suites: SuiteResult[] = [];
 /** Suites that failed while other suites ran; `secondAttempt` runs them again. */
 const failedSuites: SuiteResult[] = [];
 
-/** For what runs beside the end-to-end tests, which have deadlines. */
-const background = { inBackground: true } as const;
+type Priority = Pick<ShowRunOptions, 'inBackground'>;
+
+/** The priority of programs that run beside the end-to-end tests, which have deadlines. */
+const background: Priority = { inBackground: true };
 
 /** Stored steps; only a full run has them. */
 let finished: FinishedSteps | undefined;
@@ -46,13 +48,12 @@ function check(name: string, program: string, ...args: string[]): Promise<Outcom
   }));
 }
 
-/** Like `check`, beside the end-to-end tests. */
+/** Runs a check at a lower priority. */
 function checkInBackground(name: string, program: string, ...args: string[]): Promise<Outcome> {
-  return step(name, async () => ({
-    outcome: outcomeOf(name, await showRun(name, program, args, background)),
-    suites: [],
-    failedSuites: [],
-  }));
+  return step(name, async () => {
+    const outcome = outcomeOf(name, await showRun(name, program, args, background));
+    return { outcome, suites: [], failedSuites: [] };
+  });
 }
 
 /** Runs a check that is never skipped, since later steps depend on the state that it creates or verifies. */
@@ -65,7 +66,7 @@ async function runJest(
   name: string,
   file: string,
   args: string[],
-  options: Pick<RunOptions, 'inBackground'> = {},
+  priority: Priority = {},
 ): Promise<JestResults | undefined> {
   rmSync(file, { force: true });
   const env = {
@@ -74,16 +75,16 @@ async function runJest(
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   };
-  await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], { ...options, env });
+  await showRun(`tests: ${name}`, 'jest', [...args, '--json', `--outputFile=${file}`], { ...priority, env });
   return existsSync(file) ? readJestResults(file) : undefined;
 }
 
 /** Runs some of jest's projects, and counts their tests; those of failed suites are counted by `secondAttempt`. */
-function jest(projects: string[], workers: number, options: Pick<RunOptions, 'inBackground'> = {}): Promise<Outcome> {
+function jest(projects: string[], workers: number, priority: Priority = {}): Promise<Outcome> {
   const name = projects.join(' and ');
   return step(`tests: ${name}`, async () => {
     const file = join(results, `${projects.join('-')}.json`);
-    const ran = await runJest(name, file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`], options);
+    const ran = await runJest(name, file, ['--selectProjects', ...projects, `--maxWorkers=${workers}`], priority);
     if (ran === undefined) return { outcome: { passed: 0, failed: 1 }, suites: [], failedSuites: [] };
     const passed = ran.suites.filter((suite) => suite.failed === 0);
     return {
@@ -110,7 +111,7 @@ async function secondAttempt(): Promise<Outcome> {
   return outcome;
 }
 
-/** Analyzes the code, and tests what it generates. */
+/** Runs the checks that need neither Jest nor a server. */
 async function staticChecks(): Promise<Outcome[]> {
   return [
     await checkInBackground('format', 'node', 'test/checks/format.ts'),
@@ -177,7 +178,7 @@ async function longEndToEndTests(): Promise<Outcome[]> {
   return [
     // The long tests build more, and five of them at once miss each other's deadlines on two cores.
     await jest(['end-to-end', 'end-to-end-long'], 3),
-    // They end the operator, whose deadlines the other tests count on.
+    // They stop the operator, so that tests beside them would miss their deadlines.
     await jest(['end-to-end-disruptive'], 1),
     // They mostly wait, so that other long tests have a core.
     ...(await Promise.all([oneAtATime(), longWithoutCoppice()])).flat(),
@@ -217,10 +218,12 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// Most tests need only processors, and the end-to-end tests also wait: so two lanes run beside these, and both processors
-// are used until the end. A full run, which has time, finishes the first checks before.
+// The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes of one
+// worker, which use both processors until the end. A full run finishes the checks and the unit tests before its
+// end-to-end tests.
 const checks = staticChecks();
 const unit = jest(['unit'], 1, background);
+for (const lane of [checks, unit]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
 if (isFull) await Promise.all([checks, unit]);
 const [endToEnd, unitTests, ...others] = await Promise.all([

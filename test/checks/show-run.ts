@@ -3,9 +3,9 @@ import { resultOf, type Result } from './outcome.ts';
 
 const titles: Record<Result, string> = { passed: 'ok    ', failed: 'FAILED', 'not run': 'NOT RUN' };
 
-export interface RunOptions {
+export interface ShowRunOptions {
   env?: Record<string, string>;
-  /** Whether programs that others wait for come first on the processors. */
+  /** Whether the program runs at a lower priority than others. */
   inBackground?: boolean;
 }
 
@@ -14,7 +14,7 @@ export function showRun(
   name: string,
   program: string,
   args: readonly string[],
-  { env = {}, inBackground = false }: RunOptions = {},
+  { env = {}, inBackground = false }: ShowRunOptions = {},
 ): Promise<Result> {
   const started = Date.now();
   // `nice` lowers the priority before the program starts threads, which only inherit it.

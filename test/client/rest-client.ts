@@ -21,11 +21,17 @@ export type EnvironmentAnswer = z.infer<typeof environmentSchema>;
 /** A REST client of Coppice as users would write one, for the sample and the end-to-end tests. */
 export class RestClient {
   readonly #apiUrl: string;
+  readonly #pollMs: number;
   token: string | undefined;
   email: string | undefined;
 
-  constructor(apiUrl: string) {
+  /**
+   * Creates a client.
+   * @param pollMs pause between two requests that wait for the same thing; long, because tests wait for many at once
+   */
+  constructor(apiUrl: string, pollMs = 500) {
     this.#apiUrl = apiUrl;
+    this.#pollMs = pollMs;
   }
 
   /** Sends any request; returns the response unchanged. */
@@ -56,7 +62,7 @@ export class RestClient {
     for (;;) {
       const answer = await this.send(method, path, body);
       if (!isRefused(answer) || Date.now() > end) return answer;
-      await delay(500);
+      await delay(this.#pollMs);
     }
   }
 
@@ -76,7 +82,7 @@ export class RestClient {
   /** Returns a client with a new API token of this user. */
   async withApiToken(name: string, expires: Date, readOnly = false): Promise<RestClient> {
     const body = { name, readOnly, expirationTime: expires.toISOString() };
-    const client = new RestClient(this.#apiUrl);
+    const client = new RestClient(this.#apiUrl, this.#pollMs);
     client.token = (await this.call(z.object({ token: z.string() }), 'POST', '/api/user/tokens', body)).token;
     return client;
   }
@@ -105,7 +111,7 @@ export class RestClient {
       onPoll(environment);
       if (isReached(environment)) return environment;
       if (Date.now() > end) throw new Error(`gave up after ${seconds} s: ${JSON.stringify(environment, null, 2)}`);
-      await delay(500);
+      await delay(this.#pollMs);
     }
   }
 

@@ -29,7 +29,7 @@ export async function runSample(
   progress: Progress,
 ): Promise<SampleResult> {
   const password = await progress.step('sample: password', () => samplePassword(cluster));
-  const client = new RestClient(apiUrl);
+  const client = new RestClient(apiUrl, 250);
   await progress.step('sample: push the repository', () =>
     pushRepository({ url: `${gitUrl}/sample/shop.git`, branch: 'main', from: SAMPLE_REPOSITORY }),
   );

@@ -20,9 +20,13 @@ RUN apt-get update \
  && echo ReadKMsg=no >>/etc/systemd/journald.conf
 FROM system
 ADD node.tar /
-# The control plane's images start from the same Debian packages as the node, so equal files are in the image once.
-RUN cd /kind/snapshots && find . -type f -size +0 ! -path '*/usr/local/bin/node' -exec sh -c \
-      'for file; do mine=/${file#./*/}; if cmp -s "$mine" "$file"; then ln -f "$mine" "$file"; fi; done' sh {} + \
- && du -sh /kind/snapshots
+# The control plane's images start from the same Debian packages as the node, so equal files are in the image once. Docker
+# mounts its own files in /etc during this.
+RUN cd /kind/snapshots && find . -type f -size +0 ! -path '*/usr/local/bin/node' ! -path './*/etc/*' -exec sh -ec \
+      'for file; do \
+         mine=/${file#./*/}; \
+         if [ ! -L "$mine" ] && cmp -s "$mine" "$file" && [ "$(stat -c %a:%u:%g "$mine")" = "$(stat -c %a:%u:%g "$file")" ]; \
+         then ln -f "$mine" "$file"; fi; \
+       done' sh {} +
 RUN systemctl enable kubelet.service containerd.service network-policy-agent.service undo-mount-hacks.service \
  && systemctl mask systemd-binfmt.service
