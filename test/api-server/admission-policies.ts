@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
 import { LABELS, MANAGED_BY } from '../../crds/labels.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
 import { HttpTransport } from '../../kubernetes/http-transport.ts';
@@ -187,7 +188,7 @@ export class AdmissionPolicies {
       );
       const { metadata, ...rest } = JSON.parse(text) as KubernetesObject & Part;
       const type = policyTypes.find(({ kind }) => kind === policy.kind);
-      if (type) await this.#make(type, metadata.name, rest);
+      if (type) await this.#make(type, metadata.name, this.#limited(type, metadata.name, rest));
     }
     await eventually(async () => {
       const tries = [
@@ -206,6 +207,16 @@ export class AdmissionPolicies {
       else await this.#client.delete(type, { name }).catch(unlessNotFound);
     }
     for (const one of [this.operator, this.administrator, this.#client]) one.close();
+  }
+
+  /** Limits the policy of requests, which concerns every user, to our namespaces: end-to-end tests run meanwhile. */
+  #limited(type: ResourceType, name: string, part: Part): Part {
+    if (type.kind !== 'ValidatingAdmissionPolicyBinding' || !name.endsWith('-requests')) return part;
+    const { environment, groups, store, builders, others, adopted, lost } = this.#fixture;
+    const values = [environment, groups, store, builders, others, adopted, lost];
+    const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }];
+    const spec = z.looseObject({}).parse(part['spec']);
+    return { ...part, spec: { ...spec, matchResources: { namespaceSelector: { matchExpressions } } } };
   }
 
   async #makeNamespaces(): Promise<void> {
