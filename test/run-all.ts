@@ -40,21 +40,17 @@ async function step(name: string, run: () => Promise<FinishedStep>): Promise<Out
   return done.outcome;
 }
 
-function check(name: string, program: string, ...args: string[]): Promise<Outcome> {
-  return step(name, async () => ({
-    outcome: await checkState(name, program, ...args),
-    suites: [],
-    failedSuites: [],
-  }));
+/** Returns a function that runs a check with this priority. */
+function checkWith(priority: Priority) {
+  return (name: string, program: string, ...args: string[]): Promise<Outcome> =>
+    step(name, async () => {
+      const outcome = outcomeOf(name, await showRun(name, program, args, priority));
+      return { outcome, suites: [], failedSuites: [] };
+    });
 }
 
-/** Runs a check at a lower priority. */
-function checkInBackground(name: string, program: string, ...args: string[]): Promise<Outcome> {
-  return step(name, async () => {
-    const outcome = outcomeOf(name, await showRun(name, program, args, background));
-    return { outcome, suites: [], failedSuites: [] };
-  });
-}
+const check = checkWith({});
+const checkInBackground = checkWith(background);
 
 /** Runs a check that is never skipped, since later steps depend on the state that it creates or verifies. */
 async function checkState(name: string, program: string, ...args: string[]): Promise<Outcome> {

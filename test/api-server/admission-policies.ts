@@ -209,11 +209,10 @@ export class AdmissionPolicies {
     for (const one of [this.operator, this.administrator, this.#client]) one.close();
   }
 
-  /** Limits the policy of requests, which concerns every user, to our namespaces: end-to-end tests run meanwhile. */
+  /** Limits the policy of requests, which concerns every user, to its own namespaces: end-to-end tests run meanwhile. */
   #limited(type: ResourceType, name: string, part: Part): Part {
     if (type.kind !== 'ValidatingAdmissionPolicyBinding' || !name.endsWith('-requests')) return part;
-    const { environment, groups, store, builders, others, adopted, lost } = this.#fixture;
-    const values = [environment, groups, store, builders, others, adopted, lost];
+    const values = this.#made.flatMap(([of, made]) => (of === Namespace ? [made] : []));
     const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }];
     const spec = z.looseObject({}).parse(part['spec']);
     return { ...part, spec: { ...spec, matchResources: { namespaceSelector: { matchExpressions } } } };
