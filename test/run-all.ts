@@ -129,12 +129,12 @@ async function withOwnServers(): Promise<Outcome[]> {
     await jest(['memory'], 1, background),
     await jest(['redis'], 1, background),
     await jest(['ssh'], 1, background),
-    await jest(['registry'], 1, background),
   ];
 }
 
-async function withApiServer(): Promise<Outcome[]> {
-  return [await jest(['api-server', 'chart'], isFull ? 2 : 1, background)];
+/** Runs tests that use the cluster's API server or registry image, but not Coppice. */
+async function withCluster(): Promise<Outcome[]> {
+  return [await jest(['api-server', 'chart'], isFull ? 2 : 1, background), await jest(['registry'], 1, background)];
 }
 
 /** Runs long tests that need nothing of Coppice on the cluster. */
@@ -214,22 +214,23 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes of one
-// worker, which use both processors until the end. A full run finishes the checks and the unit tests before its
-// end-to-end tests.
+const build = await checkState('what cannot be pulled is built', 'node', 'test/checks/build-locally.ts');
+// The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes which use
+// both processors until the end. A full run finishes the first lanes before its end-to-end tests.
 const checks = staticChecks();
-const unit = jest(['unit'], 1, background);
-for (const lane of [checks, unit]) lane.catch(() => undefined); // Reported below.
+const unit = jest(['unit'], 2, background);
+const servers = checks.then(withOwnServers);
+for (const lane of [checks, unit, servers]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
-if (isFull) await Promise.all([checks, unit]);
+if (isFull) await Promise.all([unit, servers]);
 const [endToEnd, unitTests, ...others] = await Promise.all([
   endToEndTests(),
   unit,
   checks,
-  checks.then(withOwnServers),
-  checks.then(withApiServer),
+  servers,
+  checks.then(withCluster),
 ]);
-const outcome = totalOf([...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);
+const outcome = totalOf([build, ...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);
 if (commit !== undefined && finished) {
   writeFullResults(commit, finished, outcome, suites);
   finished.remove();

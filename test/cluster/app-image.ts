@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { ensureBaseImages, identityOf } from './base-images.ts';
 import type { Cluster } from './running-cluster.ts';
 import { dockerBuild, imageRecipes } from './docker.ts';
-import { imageStore } from './image-store.ts';
+import { imageStore, type StoredImage } from './image-store.ts';
 import type { Progress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { recipeHash } from './recipe.ts';
@@ -95,6 +95,19 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
   await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, args, detail }));
 }
 
+/** Builds and stores the image of the current files, unless it is stored. Only where no registry is reached. */
+export async function storeImage(source: ImageSource, progress: Progress): Promise<StoredImage> {
+  const recipe = await recipeOf(source);
+  const image = `${source.name}:${recipe}`;
+  if (imageStore.find(image, recipe) === undefined) {
+    await buildImage(source, image, progress);
+    await imageStore.store([image], progress);
+  }
+  const stored = imageStore.find(image, recipe);
+  if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
+  return stored;
+}
+
 /**
  * Builds an image if it is missing, pushes it to the registry, and returns the name to use in a manifest. kind pulls from
  * the registry too, because a push transfers only changed layers, while `kind load` transfers all of them.
@@ -104,21 +117,15 @@ export async function deliverImage(
   { registry, isMirror }: Pick<Cluster, 'registry' | 'isMirror'>,
   progress: Progress,
 ): Promise<string> {
+  if (isMirror) {
+    const stored = await storeImage(source, progress);
+    return pushStored(stored, stored.image, registry, progress);
+  }
   // The recipe contains the base image's identity, which Docker knows only after it has pulled the image.
-  if (!isMirror) await ensureBaseImages(['node'], progress);
-  const recipe = await recipeOf(source);
-  const image = `${source.name}:${recipe}`;
-  if (!isMirror) {
-    await buildImage(source, image, progress);
-    return pushImage(image, image, registry, progress);
-  }
-  if (imageStore.find(image, recipe) === undefined) {
-    await buildImage(source, image, progress);
-    await imageStore.store([image], progress);
-  }
-  const stored = imageStore.find(image, recipe);
-  if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
-  return pushStored(stored, image, registry, progress);
+  await ensureBaseImages(['node'], progress);
+  const image = await currentImage(source);
+  await buildImage(source, image, progress);
+  return pushImage(image, image, registry, progress);
 }
 
 /**

@@ -146,6 +146,20 @@ function recipeOf(name: ImageName): string {
   );
 }
 
+/**
+ * Builds the stage `system` of an image while its programs are compiled; the build of the image then reuses its layers.
+ * Only where no registry is reached.
+ */
+export async function buildSystemStage(name: ImageName, progress: Progress): Promise<void> {
+  if (findStored(name) !== undefined) return;
+  const { from } = recipes[name];
+  if (from) await ensureBaseImages([from], progress);
+  const options = { recipe: recipeOf(name), target: 'system' };
+  await progress.step(`build the system of ${IMAGES[name]}`, (detail) =>
+    dockerBuild(`coppice-${name}-system`, folderOf(name), { ...options, detail }),
+  );
+}
+
 async function makeImage(name: ImageName, progress: Progress): Promise<void> {
   const recipe = recipes[name];
   if (!isDebianRoot()) {

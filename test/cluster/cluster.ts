@@ -74,7 +74,7 @@ async function bringUpKindCluster(
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
-  const build = await startLocalBuild(official, progress);
+  const build = await startLocalBuild(official, { images }, progress);
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
 

@@ -18,23 +18,36 @@ export async function moduleSources(module: string, folder: string = GO_MODULE):
   const { Require } = requirementsSchema.parse(JSON.parse(await run('go', ['mod', 'edit', '-json'], { cwd: folder })));
   const version = Require.find(({ Path }) => Path === module)?.Version;
   if (version === undefined) throw new Error(`${join(folder, 'go.mod')} does not require ${module}`);
+  return sourcesOf(module, version);
+}
+
+async function sourcesOf(module: string, version: string): Promise<string> {
   // Runs outside the folder of go.mod, in which the module may be replaced.
   const args = ['mod', 'download', '-json', `${module}@${version}`];
   return downloadSchema.parse(JSON.parse(await run('go', args, { cwd: '/', deadline: 600 }))).Dir;
 }
 
+let workspace: Promise<string> | undefined;
+
 /**
- * Creates the folder in which Go compiles: our module, and the modules that are compiled without unused parts. Returns
- * its path.
+ * Creates the folder in which Go compiles, once: our module, and the modules that are compiled without unused parts.
+ * Returns its path.
  */
-export async function layOutGoWorkspace(): Promise<string> {
+export function layOutGoWorkspace(): Promise<string> {
+  workspace ??= layOut();
+  return workspace;
+}
+
+async function layOut(): Promise<string> {
   const folder = join(CACHE_FOLDER, 'go-workspace');
   const scratch = `${folder}.new`;
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
   cpSync(GO_MODULE, scratch, { recursive: true });
   for (const pruned of PRUNED_MODULES) {
-    layOutPruned(await moduleSources(pruned.module), join(scratch, 'pruned', pruned.folder), GO_MODULE, pruned);
+    const { module, version } = pruned;
+    const sources = await (version === undefined ? moduleSources(module) : sourcesOf(module, version));
+    layOutPruned(sources, join(scratch, 'pruned', pruned.folder), GO_MODULE, pruned);
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(scratch, folder);

@@ -31,7 +31,8 @@ export const IMAGE_SOURCE: ImageSource = {
 };
 export const API_URL = 'http://coppice.localhost:8080';
 
-const testerSource = {
+/** The image of the tester, which has a browser. */
+export const TESTER_SOURCE: ImageSource = {
   name: 'coppice-tester',
   context: REPOSITORY_ROOT,
   dockerfile: join(REPOSITORY_ROOT, 'tester/Dockerfile'),
@@ -52,7 +53,7 @@ export interface InstallOptions {
  * enough.
  */
 export async function canUpgradeTester({ kubectl }: Cluster): Promise<boolean> {
-  return (await installedTesterImage(kubectl)) !== undefined && (await hasCurrentImage(testerSource));
+  return (await installedTesterImage(kubectl)) !== undefined && (await hasCurrentImage(TESTER_SOURCE));
 }
 
 /**
@@ -120,7 +121,7 @@ async function upgradeRelease(
   const deliver = (source: ImageSource) => deliverImage(source, cluster, progress);
   const image = await deliver(IMAGE_SOURCE);
   const installed = async () => (isFirst ? undefined : installedTesterImage(cluster.kubectl));
-  const testerImage = tester === 'current' ? await deliver(testerSource) : await installed();
+  const testerImage = tester === 'current' ? await deliver(TESTER_SOURCE) : await installed();
   const deployments = ['coppice-operator', 'coppice-api', ...(testerImage === undefined ? [] : ['coppice-tester'])];
   const [networks, builderNetworks, hasIpv6Only, last] = await Promise.all([
     gitServerNetworks(cluster, isFirst),

@@ -11,7 +11,10 @@ export async function mirrorImages(names: readonly ImageName[], registry: Regist
   }
 }
 
-/** Builds what the fixtures in test/fixtures need in addition to `npm run up`; does nothing if images can be pulled. */
+/** What the fixtures in test/fixtures need in addition to `npm run up`. */
+export const FIXTURE_IMAGES: readonly ImageName[] = ['golang', 'nginx', 'postgres', 'python', 'redis'];
+
+/** Provides the images of the fixtures; does nothing if images can be pulled. */
 export async function provideFixtureImages({ isMirror, registry }: Cluster, progress: Progress): Promise<void> {
-  if (isMirror) await mirrorImages(['golang', 'nginx', 'postgres', 'python', 'redis'], registry, progress);
+  if (isMirror) await mirrorImages(FIXTURE_IMAGES, registry, progress);
 }

@@ -149,34 +149,76 @@ function isCurrent(name: BinaryName): boolean {
 /** Returns whether the cache folder has the current version of a program. */
 export const isBuilt = (name: ProgramName): boolean => isCurrent(binaryOf(name));
 
-let last: Promise<void> = Promise.resolve();
+/** Queued and finished builds of this process. */
+const builds = new Map<BinaryName, Promise<void>>();
+let lastBuild: Promise<void> = Promise.resolve();
 
 /**
  * Builds the programs that are missing from the cache folder or outdated. Binaries with the same go.mod are built by
  * one call of go, which uses all CPUs while it links; calls run sequentially.
  */
-export function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
-  // An image without programs need not wait until those of others are compiled.
-  if (names.length === 0) return Promise.resolve();
-  const built = last.then(() => buildMissing(names, progress));
-  last = built.catch(() => undefined);
-  return built;
+export async function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
+  const wanted = [...new Set(names.map(binaryOf))];
+  const unqueued = wanted.filter((name) => !builds.has(name));
+  if (unqueued.length > 0) {
+    const build = lastBuild.then(() => buildMissing(unqueued, progress));
+    lastBuild = build.catch(() => undefined);
+    for (const name of unqueued) builds.set(name, build);
+  }
+  await Promise.all(wanted.flatMap((name) => builds.get(name) ?? []));
+  for (const name of names.filter(isLinked)) link(name);
 }
 
-async function buildMissing(names: readonly ProgramName[], progress: Progress): Promise<void> {
-  const missing = [...new Set(names.map(binaryOf))].filter((name) => !isCurrent(name));
-  if (missing.length > 0) {
-    await requireGo(missing);
-    mkdirSync(stampsFolder, { recursive: true });
-    const folderOf = (name: BinaryName) => (binaries[name] as Binary).folder;
-    for (const folder of new Set(missing.map(folderOf))) {
-      const group = missing.filter((name) => folderOf(name) === folder);
-      const stamps = group.map((name) => [name, programStamp(name)] as const);
-      await progress.step(`compile ${group.join(', ')}`, (detail) => build(group, folder, detail));
-      for (const [name, stamp] of stamps) writeFileSync(join(stampsFolder, name), stamp);
-    }
+async function buildMissing(names: readonly BinaryName[], progress: Progress): Promise<void> {
+  const missing = names.filter((name) => !isCurrent(name));
+  if (missing.length === 0) return;
+  await requireGo(missing);
+  mkdirSync(stampsFolder, { recursive: true });
+  for (const [folder, group] of groupsOf(missing)) {
+    const stamps = group.map((name) => [name, programStamp(name)] as const);
+    await downloadGroup(folder, group, progress);
+    await progress.step(`compile ${group.join(', ')}`, (detail) => build(group, folder, detail));
+    for (const [name, stamp] of stamps) writeFileSync(join(stampsFolder, name), stamp);
   }
-  for (const name of names.filter(isLinked)) link(name);
+}
+
+/** Returns binaries by the folder of their go.mod. */
+function groupsOf(names: readonly BinaryName[]): Map<string | undefined, BinaryName[]> {
+  return Map.groupBy(names, (name) => (binaries[name] as Binary).folder);
+}
+
+/** Downloads the modules of programs that are missing or outdated, so that they are there when Go compiles them. */
+export async function downloadModules(names: readonly ProgramName[], progress: Progress): Promise<void> {
+  const missing = [...new Set(names.map(binaryOf))].filter((name) => !isCurrent(name));
+  if (missing.length > 0) await requireGo(missing);
+  for (const [folder, group] of groupsOf(missing)) await downloadGroup(folder, group, progress);
+}
+
+/** Go downloads as many modules at a time as it has processors, although it mostly waits for the network. */
+const downloadEnvironment = { GOMAXPROCS: '16' };
+
+async function downloadGroup(folder: string | undefined, names: BinaryName[], progress: Progress): Promise<void> {
+  await progress.step(`download the modules of ${names.join(', ')}`, async (detail) => {
+    const cwd = await goFolder(folder);
+    const { packages, tags, cgo } = optionsOf(names);
+    const env = { ...downloadEnvironment, ...cgo };
+    await run('go', ['list', '-deps', '-f', '', ...tags, ...packages], { cwd, env, detail, deadline: 1800 });
+  });
+}
+
+const goFolder = async (folder: string | undefined): Promise<string> =>
+  folder === undefined ? layOutGoWorkspace() : moduleFolder(folder);
+
+/** Returns what both `go list` and `go build` get, which decides from which packages the binaries are linked. */
+function optionsOf(names: readonly BinaryName[]): { packages: string[]; tags: string[]; cgo: { CGO_ENABLED: string } } {
+  const group = names.map((name): Binary => binaries[name]);
+  const cTags = group.flatMap((binary) => binary.cTags ?? []);
+  const tags = [...cTags, ...group.flatMap((binary) => binary.tags ?? [])];
+  return {
+    packages: group.map((binary) => binary.package),
+    tags: tags.length > 0 ? ['-tags', tags.join(',')] : [],
+    cgo: { CGO_ENABLED: cTags.length > 0 ? '1' : '0' },
+  };
 }
 
 function link(name: keyof typeof linked): void {
@@ -186,21 +228,14 @@ function link(name: keyof typeof linked): void {
 
 async function build(names: readonly BinaryName[], folder: string | undefined, detail: Detail): Promise<void> {
   const group = names.map((name): Binary => binaries[name]);
-  const cTags = group.flatMap((binary) => binary.cTags ?? []);
-  if (cTags.length > 0) await installDebianPackages(['gcc', 'libc6-dev'], detail);
-  const cwd = folder === undefined ? await layOutGoWorkspace() : moduleFolder(folder);
-  const tags = [...cTags, ...group.flatMap((binary) => binary.tags ?? [])];
+  const { packages, tags, cgo } = optionsOf(names);
+  if (cgo.CGO_ENABLED === '1') await installDebianPackages(['gcc', 'libc6-dev'], detail);
+  const cwd = await goFolder(folder);
   const flags = ['-s', '-w', versionFlags, ...group.flatMap((binary) => binary.linkerFlags ?? [])].join(' ');
   const scratch = mkdtempSync(join(PROGRAMS_FOLDER, '.build-'));
-  const args = ['build', ...compilerFlags, '-ldflags', flags, ...(tags.length > 0 ? ['-tags', tags.join(',')] : [])];
-  const env = { ...compilerEnvironment, CGO_ENABLED: cTags.length > 0 ? '1' : '0' };
+  const args = ['build', ...compilerFlags, '-ldflags', flags, ...tags, '-o', `${scratch}/`, ...packages];
   // -v prints each package as it is compiled, which shows progress.
-  await run('go', [...args, '-o', `${scratch}/`, ...group.map((binary) => binary.package)], {
-    cwd,
-    env,
-    detail,
-    deadline: 3600,
-  });
+  await run('go', args, { cwd, env: { ...compilerEnvironment, ...cgo }, detail, deadline: 3600 });
   const built = new Set(readdirSync(scratch));
   for (const name of names) {
     const output = (binaries[name] as Binary).output ?? name;

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from './problem.ts';
+import { VERSIONS } from './versions.ts';
 
 /** A change to a file of a module: removes matching lines, and replaces texts. Each pattern must match. */
 export interface Pruning {
@@ -16,6 +17,8 @@ export interface PrunedModule {
   /** Folder next to go.mod in its `replace` line. */
   folder: string;
   module: string;
+  /** By default the version that go.mod requires. */
+  version?: string;
   files: readonly Pruning[];
   /** Files to remove. */
   without: readonly string[];
@@ -24,8 +27,9 @@ export interface PrunedModule {
 }
 
 const asPackage = ['package main\n', 'package provisioner\n'] as const;
+const jaeger = /^\t_ "github\.com\/moby\/buildkit\/util\/tracing\/detect\/jaeger"$/;
 const formerLogrus = ['"github.com/Sirupsen/logrus"', '"github.com/sirupsen/logrus"'] as const;
-const traefikProviders = ['Docker', 'Swarm', 'ConsulCatalog', 'Nomad', 'Ecs', 'Consul', 'Etcd', 'ZooKeeper', 'Redis'];
+const traefikProviders = 'Docker Swarm ConsulCatalog Nomad Ecs Consul Etcd ZooKeeper Redis Knative'.split(' ');
 
 /** What is removed takes longer to compile than the rest of each module, such as libraries of clouds and engines. */
 export const PRUNED_MODULES: readonly PrunedModule[] = [
@@ -36,12 +40,13 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
       {
         file: 'pkg/config/static/static_config.go',
         remove: [
-          /^\t"github\.com\/traefik\/traefik\/v3\/pkg\/provider\/(docker|ecs|consulcatalog|nomad|kv\/\w+)"$/,
+          /^\t"github\.com\/traefik\/traefik\/v3\/pkg\/provider\/(docker|ecs|consulcatalog|nomad|kv\/\w+|kubernetes\/knative)"$/,
           new RegExp(`^\\t(${traefikProviders.join('|')}) +\\*\\w+\\.\\w+ `),
         ],
         replace: [
           [/^\tif c\.Providers\.Docker != nil {$[^]*?^\t}\n/m, ''],
           [/^\tif c\.Providers\.Swarm != nil {$[^]*?^\t}\n/m, ''],
+          [/^\tif c\.Providers != nil && c\.Providers\.Knative != nil {$[^]*?^\t}\n/m, ''],
         ],
       },
       {
@@ -74,8 +79,15 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
           ],
         ],
       },
+      {
+        // The local cluster looks for no newer version of Traefik.
+        file: 'pkg/version/version.go',
+        remove: [/^\t"(context|net\/url|github\.com\/google\/go-github\/v28\/github)"$/, /^\tgoversion "/],
+        replace: [[/^func CheckNewVersion\(\) {\n[^]*?^}\n/m, 'func CheckNewVersion() {}\n']],
+      },
     ],
     without: [
+      'pkg/middlewares/ratelimiter/lua.go',
       'pkg/plugins/middlewarewasm.go',
       'pkg/plugins/middlewareyaegi.go',
       'pkg/plugins/wasip.go',
@@ -83,8 +95,10 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
       'pkg/plugins/providers.go',
     ],
     overlay: {
+      'pkg/middlewares/ratelimiter/redis_limiter.go': 'overlay/ratelimiter/redis_limiter.go',
       'pkg/muxer/http/routing-path.go': 'overlay/http/routing-path.go',
       'pkg/observability/logs/otel.go': 'overlay/logs/otel.go',
+      'pkg/observability/metrics/influxdb2.go': 'overlay/metrics/influxdb2.go',
       'pkg/plugins/builder.go': 'overlay/plugins/builder.go',
     },
   },
@@ -97,12 +111,47 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
         remove: [
           /^\t(s3remotecache )?"github\.com\/moby\/buildkit\/cache\/remotecache\/(azblob|gha|s3)"$/,
           /^\t\t"(gha|s3|azblob)": +\w+\.ResolveCache(Ex|Im)porterFunc\(/,
+          jaeger,
           /^\tpolicy "github\.com\/moby\/policy-helpers"$/,
           /^\t"sync"$/,
         ],
         replace: [
           [/^\tvar verifierProvider [^]*?^\t}\n/m, ''],
           [/^func newVerifierProvider\([^]*?^}\n/m, ''],
+        ],
+      },
+      { file: 'cmd/buildctl/main.go', remove: [jaeger] },
+    ],
+    without: [],
+    overlay: {},
+  },
+  {
+    folder: 'client-go',
+    module: 'k8s.io/client-go',
+    version: VERSIONS.kubernetes.replace(/^v1\./, 'v0.'),
+    files: [],
+    without: ['clientset_generated.go', 'doc.go', 'register.go'].map((name) => `kubernetes/fake/${name}`),
+    overlay: { 'kubernetes/fake/clientset.go': 'overlay/fake-clients/clientset.go' },
+  },
+  {
+    folder: 'distribution',
+    module: 'github.com/distribution/distribution/v3',
+    files: [
+      {
+        // The local registries cache in memory.
+        file: 'registry/handlers/app.go',
+        remove: [
+          /^\t"crypto\/(tls|x509)"$/,
+          /^\t"expvar"$/,
+          /^\trediscache "/,
+          /^\t"github\.com\/redis\/go-redis\//,
+          /^\tredis redis\.UniversalClient$/,
+          /^\tapp\.configureRedis\(config\)$/,
+        ],
+        replace: [
+          [/^\t\tcase "redis":\n[^]*?(?=^\t\tcase )/m, ''],
+          [/^func \(app \*App\) configureRedis\([^]*?^}\n/m, ''],
+          [/^func \(app \*App\) createPool\([^]*?^}\n/m, ''],
         ],
       },
     ],

@@ -468,6 +468,7 @@ require (
 replace (
 	github.com/abbot/go-http-auth => github.com/containous/go-http-auth v0.4.1-0.20200324110947-a37a7636d23e
 	github.com/mailgun/minheap => github.com/containous/minheap v0.0.0-20190809180810-6e71eb837595
+	github.com/distribution/distribution/v3 => ./pruned/distribution
 	github.com/moby/buildkit => ./pruned/buildkit
 	github.com/rancher/local-path-provisioner => ./pruned/local-path-provisioner
 	github.com/traefik/traefik/v3 => ./pruned/traefik
@@ -479,7 +480,7 @@ replace (
 	k8s.io/apimachinery => k8s.io/apimachinery v0.36.3
 	k8s.io/apiserver => k8s.io/apiserver v0.36.3
 	k8s.io/cli-runtime => k8s.io/cli-runtime v0.36.3
-	k8s.io/client-go => k8s.io/client-go v0.36.3
+	k8s.io/client-go => ./pruned/client-go
 	k8s.io/cloud-provider => k8s.io/cloud-provider v0.36.3
 	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.36.3
 	k8s.io/code-generator => k8s.io/code-generator v0.36.3
