@@ -9,6 +9,7 @@ import type { AccessKey } from '../environment-access/keys.ts';
 import type { CodeRedis } from './environment-access/codes.ts';
 import type { ClusterRequests, FreshCaches } from './cluster/caches.ts';
 import type { WrittenRedis } from './cluster/written-versions.ts';
+import type { CheckerTimes } from './service-file-check/checker.ts';
 import type { Config } from './config.ts';
 import type { LogTimes } from './environments/log-stream.ts';
 import type { LogRoutesOptions } from './environments/log-routes.ts';
@@ -64,6 +65,8 @@ export interface AppOptions {
   tester?: ResultsTester | undefined;
   /** Timeouts of log streams and shell sessions; defaults if absent. */
   logTimes?: LogTimes;
+  /** Timeouts of checks of service files; defaults if absent. */
+  checkerTimes?: CheckerTimes;
   fetch?: UserServicesOptions['fetch'];
   now: () => number;
   /** Timers of event streams; defaults to the process's. */

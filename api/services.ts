@@ -92,7 +92,7 @@ export function createServices(options: AppOptions) {
     shellAccounts: viewers(SHELL_SESSIONS, metrics, registry),
     shellGroups: new Viewers(SHELL_SESSIONS_OF_GROUP.limits, metrics, SHELL_SESSIONS_OF_GROUP),
     hub: changeHub(options),
-    checker: new ServiceFileChecker(metrics),
+    checker: new ServiceFileChecker(metrics, options.checkerTimes),
     snapshots: new RefSnapshots(options.snapshots),
     access: accessServices(options, cluster),
     ...webhookServices(options, cluster, creatorOf),

@@ -71,6 +71,8 @@ export function testOptions({ redis, config, ...given }: TestOptions): AppOption
     accessCodes: redis,
     accessKeys: () => testKeys,
     snapshots: redis,
+    // Threads start slowly on a busy machine.
+    checkerTimes: { deadlineMs: 60_000, queueDeadlineMs: 60_000 },
     limitStores: () => new MemoryStore(),
     passwords: weakPasswords,
     logReader,

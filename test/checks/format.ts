@@ -15,7 +15,8 @@ const textOf = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') 
 const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 process.chdir(REPOSITORY_ROOT);
-const settings = ['.prettierrc.json', '.prettierignore', 'node_modules/prettier/package.json'].map(textOf);
+const packages = ['prettier', '@prettier/plugin-oxc'].map((name) => `node_modules/${name}/package.json`);
+const settings = ['.prettierrc.json', '.prettierignore', ...packages].map(textOf);
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   encoding: 'utf8',
 });

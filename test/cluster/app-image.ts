@@ -64,9 +64,15 @@ export async function currentImage(source: ImageSource): Promise<string> {
 
 /** Returns whether the image of the current files is built. */
 export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
+  if ((await findStored(source)) !== undefined) return true;
+  const image = await currentImage(source);
+  return (await imageRecipes([image])).has(image);
+}
+
+/** Returns the image of the current files, if it is stored. */
+async function findStored(source: ImageSource): Promise<StoredImage | undefined> {
   const recipe = await recipeOf(source);
-  const image = `${source.name}:${recipe}`;
-  return imageStore.find(image, recipe) !== undefined || (await imageRecipes([image])).has(image);
+  return imageStore.find(`${source.name}:${recipe}`, recipe);
 }
 
 async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
@@ -95,15 +101,14 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
   await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, args, detail }));
 }
 
-/** Builds and stores the image of the current files, unless it is stored. Only where no registry is reached. */
+/** Builds and stores the image of the current files, unless it is stored. Call it only where no registry is reached. */
 export async function storeImage(source: ImageSource, progress: Progress): Promise<StoredImage> {
-  const recipe = await recipeOf(source);
-  const image = `${source.name}:${recipe}`;
-  if (imageStore.find(image, recipe) === undefined) {
-    await buildImage(source, image, progress);
-    await imageStore.store([image], progress);
-  }
-  const stored = imageStore.find(image, recipe);
+  const found = await findStored(source);
+  if (found !== undefined) return found;
+  const image = await currentImage(source);
+  await buildImage(source, image, progress);
+  await imageStore.store([image], progress);
+  const stored = await findStored(source);
   if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
   return stored;
 }
@@ -137,8 +142,6 @@ export async function deliverStored(
   registry: Registry,
   progress: Progress,
 ): Promise<string | undefined> {
-  const recipe = await recipeOf(source);
-  const image = `${source.name}:${recipe}`;
-  const stored = imageStore.find(image, recipe);
-  return stored && (await pushStored(stored, image, registry, progress));
+  const stored = await findStored(source);
+  return stored && pushStored(stored, stored.image, registry, progress);
 }

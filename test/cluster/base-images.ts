@@ -32,6 +32,8 @@ const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
 interface Recipe {
   from?: ImageName;
   programs?: ProgramName[];
+  /** Whether the Dockerfile has a stage `system` without the programs, which is built while they are compiled. */
+  hasSystemStage?: boolean;
   words?: string[];
   hostFiles?: Record<string, string>;
   prepare?: (context: string, detail: Detail) => Promise<void>;
@@ -47,7 +49,7 @@ const recipes: Record<ImageName, Recipe> = {
     prepare: installNode,
   },
   valkey: { from: 'debian' },
-  buildkit: { from: 'debian', programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
+  buildkit: { from: 'debian', hasSystemStage: true, programs: ['buildkitd', 'buildctl', 'rootlesskit'] },
   traefik: { from: 'busybox', programs: ['traefik'] },
   registry: { from: 'busybox', programs: ['registry'] },
   golang: { from: 'debian', words: [VERSIONS.go], prepare: installGo },
@@ -146,11 +148,19 @@ function recipeOf(name: ImageName): string {
   );
 }
 
+const systemStages = new Map<ImageName, Promise<void>>();
+
 /**
- * Builds the stage `system` of an image while its programs are compiled; the build of the image then reuses its layers.
- * Only where no registry is reached.
+ * Builds the stage `system` of an image, once; the build of the image reuses its layers. Call it only where no registry
+ * is reached.
  */
-export async function buildSystemStage(name: ImageName, progress: Progress): Promise<void> {
+export function ensureSystemStage(name: ImageName, progress: Progress): Promise<void> {
+  const stage = systemStages.get(name) ?? buildSystemStage(name, progress);
+  systemStages.set(name, stage);
+  return stage;
+}
+
+async function buildSystemStage(name: ImageName, progress: Progress): Promise<void> {
   if (findStored(name) !== undefined) return;
   const { from } = recipes[name];
   if (from) await ensureBaseImages([from], progress);
@@ -168,6 +178,7 @@ async function makeImage(name: ImageName, progress: Progress): Promise<void> {
     );
   }
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
+  if (recipe.hasSystemStage) await ensureSystemStage(name, progress);
   await buildPrograms(recipe.programs ?? [], progress);
   await progress.step(`build ${IMAGES[name]}`, async (detail) => {
     await installDebianPackages(['debootstrap', 'busybox-static'], detail);

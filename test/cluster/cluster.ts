@@ -47,7 +47,7 @@ export interface ClusterOptions extends NewCluster {
   existing?: ExistingClusterOptions;
   /** kind's node image to pull, instead of that of this version of kind. */
   nodeImage?: string;
-  /** Locally built images; stored ones are pushed to the registry while a new cluster starts. */
+  /** Images of this repository, which are built and pushed to the registry while a new cluster starts. */
   images?: readonly ImageSource[];
 }
 
@@ -86,7 +86,7 @@ async function bringUpKindCluster(
   let image: Promise<NodeImage> | undefined;
   const nodeImage = () => (image ??= plan().then((one) => provideNodeImage(one, progress)));
   const startRegistries = async () => {
-    await build.programs;
+    await Promise.all([build.programs, build.images]);
     await ensureBaseImages(['registry'], progress);
     const password = isNew ? async () => undefined : () => installedPassword(kubectl);
     const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));

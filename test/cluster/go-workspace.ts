@@ -34,7 +34,10 @@ let workspace: Promise<string> | undefined;
  * Returns its path.
  */
 export function layOutGoWorkspace(): Promise<string> {
-  workspace ??= layOut();
+  workspace ??= layOut().catch((error: unknown) => {
+    workspace = undefined;
+    throw error;
+  });
   return workspace;
 }
 
@@ -44,9 +47,11 @@ async function layOut(): Promise<string> {
   rmSync(scratch, { recursive: true, force: true });
   mkdirSync(scratch, { recursive: true });
   cpSync(GO_MODULE, scratch, { recursive: true });
-  for (const pruned of PRUNED_MODULES) {
+  const sourcesOfAll = PRUNED_MODULES.map(async (pruned) => {
     const { module, version } = pruned;
-    const sources = await (version === undefined ? moduleSources(module) : sourcesOf(module, version));
+    return [pruned, await (version === undefined ? moduleSources(module) : sourcesOf(module, version))] as const;
+  });
+  for (const [pruned, sources] of await Promise.all(sourcesOfAll)) {
     layOutPruned(sources, join(scratch, 'pruned', pruned.folder), GO_MODULE, pruned);
   }
   rmSync(folder, { recursive: true, force: true });

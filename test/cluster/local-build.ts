@@ -1,11 +1,11 @@
 import { type ImageSource, storeImage } from './app-image.ts';
-import { buildSystemStage, type ImageName, registriesAreReached, storeBaseImages } from './base-images.ts';
+import { ensureSystemStage, type ImageName, registriesAreReached, storeBaseImages } from './base-images.ts';
 import { missingCommandLineTools } from './command-line-tools.ts';
 import { isDebianRoot } from './debian-packages.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
-import { ensureNodeSystem, hasNodeImage, NODE_PROGRAMS } from './node-image.ts';
+import { ensureNodeSystem, hasNodeImage, NODE_PROGRAMS, planNodeImage } from './node-image.ts';
 import { checkMachine } from './prerequisites.ts';
-import { buildPrograms, downloadModules, type ProgramName } from './programs.ts';
+import { buildPrograms, type ProgramName } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { VERSIONS } from './versions.ts';
 
@@ -18,57 +18,70 @@ export interface LocalBuild {
 }
 
 export interface LocalBuildOptions {
-  /** Images of docker.io without Go programs, in addition to those that the sample needs. */
+  /** Images of docker.io in addition to those that the sample needs. */
   baseImages?: readonly ImageName[];
   /** Images of this repository. */
   images: readonly ImageSource[];
 }
 
-/** Programs that a new node's cluster needs only later. */
+/** Programs that a cluster needs only after its node is created. */
 const laterPrograms: readonly ProgramName[] = ['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'];
 
 const nothing: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
 
 /**
  * Starts to build in the background what cannot be pulled: Go compiles the node's programs first and the others while
- * the node starts, and images without Go programs are built at the same time, since their packages are downloaded for
- * much of it. The caller's steps wait for the parts that they need. Starts nothing if images can be pulled, or there is a
- * node image.
+ * the node starts, and images that contain no Go program are built at the same time. The caller's steps wait for the
+ * parts that they need. Starts nothing if images can be pulled, or there is a node image.
  */
 export async function startLocalBuild(
   nodeImage: string,
-  { baseImages = [], images: sources }: LocalBuildOptions,
+  options: LocalBuildOptions,
   progress: Progress,
 ): Promise<LocalBuild> {
   if (!isDebianRoot() || (await hasNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
+  return { ...(await startParts(nodeImage, options, progress)), isNeeded: true };
+}
+
+/**
+ * Builds the same as `startLocalBuild`, and returns when all of it is there. It also builds the parts that are missing
+ * beside a node image. Checks the machine and starts Docker before.
+ */
+export async function finishLocalBuild(options: LocalBuildOptions, progress: Progress): Promise<void> {
+  await progress.step('check this machine', checkMachine);
+  await progress.step('Docker Engine', ensureDockerEngine);
+  const { pulledNodeImage } = VERSIONS;
+  if (!(await planNodeImage(pulledNodeImage)).madeHere) return;
+  const { programs, images } = await startParts(pulledNodeImage, options, progress);
+  // Nothing runs any more when this throws.
+  await Promise.allSettled([programs, images]);
+  await programs;
+  await images;
+}
+
+async function startParts(
+  nodeImage: string,
+  options: LocalBuildOptions,
+  progress: Progress,
+): Promise<Pick<LocalBuild, 'programs' | 'images'>> {
   const tools = await missingCommandLineTools();
   // One call, so that the links of the first programs run in parallel with the compilation of others.
   const first = buildPrograms([...NODE_PROGRAMS, ...tools], progress);
-  const programs = Promise.all([first, downloadModules(laterPrograms, progress)]).then(() =>
-    buildPrograms(laterPrograms, progress),
-  );
-  const images = buildImages(baseImages, sources, progress);
+  const programs = Promise.all([first, buildPrograms(laterPrograms, progress)]).then(() => undefined);
+  const images = buildImages(nodeImage, options, progress);
   // Callers that await them report a failure; an earlier one must not end the process without a message.
-  for (const part of [first, programs, images]) part.catch(() => undefined);
-  return { programs, images, isNeeded: true };
-}
-
-/** Builds what cannot be pulled, for a caller that then needs the processors for something else. */
-export async function buildLocally(options: LocalBuildOptions, progress: Progress): Promise<void> {
-  await progress.step('check this machine', checkMachine);
-  await progress.step('Docker Engine', ensureDockerEngine);
-  const { programs, images } = await startLocalBuild(VERSIONS.pulledNodeImage, options, progress);
-  await Promise.all([programs, images]);
+  for (const part of [programs, images]) part.catch(() => undefined);
+  return { programs, images };
 }
 
 async function buildImages(
-  baseImages: readonly ImageName[],
-  sources: readonly ImageSource[],
+  nodeImage: string,
+  { baseImages = [], images }: LocalBuildOptions,
   progress: Progress,
 ): Promise<void> {
-  await ensureNodeSystem(progress);
+  if (!(await hasNodeImage(nodeImage))) await ensureNodeSystem(progress);
   await storeBaseImages(['node', 'valkey'], progress);
-  await buildSystemStage('buildkit', progress);
-  for (const source of sources) await storeImage(source, progress);
+  await ensureSystemStage('buildkit', progress);
+  for (const source of images) await storeImage(source, progress);
   await storeBaseImages(baseImages, progress);
 }

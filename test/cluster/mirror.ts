@@ -11,7 +11,7 @@ export async function mirrorImages(names: readonly ImageName[], registry: Regist
   }
 }
 
-/** What the fixtures in test/fixtures need in addition to `npm run up`. */
+/** What the fixtures in test/fixtures and other tests need in addition to `npm run up`. */
 export const FIXTURE_IMAGES: readonly ImageName[] = ['golang', 'nginx', 'postgres', 'python', 'redis'];
 
 /** Provides the images of the fixtures; does nothing if images can be pulled. */

@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { installDebianPackages } from './debian-packages.ts';
 import { GO_MODULE, layOutGoWorkspace } from './go-workspace.ts';
 import { PROGRAMS_FOLDER } from './paths.ts';
@@ -134,9 +134,10 @@ export const programPath = (name: ProgramName): string => join(PROGRAMS_FOLDER, 
 export function programStamp(name: ProgramName): string {
   const binary: Binary = binaries[binaryOf(name)];
   const hash = createHash('sha256').update(JSON.stringify([binary, versionFlags, compilerFlags]));
-  const own = binary.folder ? [] : [join(import.meta.dirname, 'pruned-modules.ts')];
-  for (const file of [...filesBelow(binary.folder ? moduleFolder(binary.folder) : GO_MODULE), ...own]) {
-    hash.update(basename(file)).update(readFileSync(file));
+  const own = binary.folder ? [] : ['pruned-modules.ts', 'go-workspace.ts'];
+  const folder = binary.folder ? moduleFolder(binary.folder) : GO_MODULE;
+  for (const file of [...filesBelow(folder), ...own.map((name) => join(import.meta.dirname, name))]) {
+    hash.update(`${relative(folder, file)}\0`).update(readFileSync(file));
   }
   return hash.digest('hex');
 }
@@ -149,34 +150,34 @@ function isCurrent(name: BinaryName): boolean {
 /** Returns whether the cache folder has the current version of a program. */
 export const isBuilt = (name: ProgramName): boolean => isCurrent(binaryOf(name));
 
-/** Queued and finished builds of this process. */
+/** Queued, running and finished builds of this process. */
 const builds = new Map<BinaryName, Promise<void>>();
 let lastBuild: Promise<void> = Promise.resolve();
 
 /**
- * Builds the programs that are missing from the cache folder or outdated. Binaries with the same go.mod are built by
- * one call of go, which uses all CPUs while it links; calls run sequentially.
+ * Builds the programs that are missing from the cache folder or outdated. Their modules are downloaded at once.
+ * Binaries with the same go.mod are built by one call of go, which uses all CPUs while it links; calls run sequentially.
  */
 export async function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
   const wanted = [...new Set(names.map(binaryOf))];
   const unqueued = wanted.filter((name) => !builds.has(name));
   if (unqueued.length > 0) {
-    const build = lastBuild.then(() => buildMissing(unqueued, progress));
-    lastBuild = build.catch(() => undefined);
+    const missing = unqueued.filter((name) => !isCurrent(name));
+    const downloaded = downloadModules(missing, progress);
+    const build = Promise.all([downloaded, lastBuild]).then(() => buildMissing(missing, progress));
+    lastBuild = build.catch(() => {
+      for (const name of unqueued) builds.delete(name);
+    });
     for (const name of unqueued) builds.set(name, build);
   }
   await Promise.all(wanted.flatMap((name) => builds.get(name) ?? []));
   for (const name of names.filter(isLinked)) link(name);
 }
 
-async function buildMissing(names: readonly BinaryName[], progress: Progress): Promise<void> {
-  const missing = names.filter((name) => !isCurrent(name));
-  if (missing.length === 0) return;
-  await requireGo(missing);
+async function buildMissing(missing: readonly BinaryName[], progress: Progress): Promise<void> {
   mkdirSync(stampsFolder, { recursive: true });
   for (const [folder, group] of groupsOf(missing)) {
     const stamps = group.map((name) => [name, programStamp(name)] as const);
-    await downloadGroup(folder, group, progress);
     await progress.step(`compile ${group.join(', ')}`, (detail) => build(group, folder, detail));
     for (const [name, stamp] of stamps) writeFileSync(join(stampsFolder, name), stamp);
   }
@@ -187,29 +188,26 @@ function groupsOf(names: readonly BinaryName[]): Map<string | undefined, BinaryN
   return Map.groupBy(names, (name) => (binaries[name] as Binary).folder);
 }
 
-/** Downloads the modules of programs that are missing or outdated, so that they are there when Go compiles them. */
-export async function downloadModules(names: readonly ProgramName[], progress: Progress): Promise<void> {
-  const missing = [...new Set(names.map(binaryOf))].filter((name) => !isCurrent(name));
-  if (missing.length > 0) await requireGo(missing);
-  for (const [folder, group] of groupsOf(missing)) await downloadGroup(folder, group, progress);
-}
-
-/** Go downloads as many modules at a time as it has processors, although it mostly waits for the network. */
+/** Go downloads as many modules at a time as GOMAXPROCS, and each mostly waits for the network. */
 const downloadEnvironment = { GOMAXPROCS: '16' };
 
-async function downloadGroup(folder: string | undefined, names: BinaryName[], progress: Progress): Promise<void> {
-  await progress.step(`download the modules of ${names.join(', ')}`, async (detail) => {
-    const cwd = await goFolder(folder);
-    const { packages, tags, cgo } = optionsOf(names);
-    const env = { ...downloadEnvironment, ...cgo };
-    await run('go', ['list', '-deps', '-f', '', ...tags, ...packages], { cwd, env, detail, deadline: 1800 });
-  });
+async function downloadModules(missing: readonly BinaryName[], progress: Progress): Promise<void> {
+  if (missing.length > 0) await requireGo(missing);
+  for (const [folder, names] of groupsOf(missing)) {
+    await progress.step(`download the modules of ${names.join(', ')}`, async (detail) => {
+      const cwd = await goFolder(folder);
+      const { packages, tags, cgo } = optionsOf(names);
+      const env = { ...downloadEnvironment, ...cgo };
+      // The template prints nothing, so that only downloads are shown.
+      await run('go', ['list', '-deps', '-f', '{{""}}', ...tags, ...packages], { cwd, env, detail, deadline: 1800 });
+    });
+  }
 }
 
 const goFolder = async (folder: string | undefined): Promise<string> =>
   folder === undefined ? layOutGoWorkspace() : moduleFolder(folder);
 
-/** Returns what both `go list` and `go build` get, which decides from which packages the binaries are linked. */
+/** Returns the arguments and the environment that select the packages of binaries, for `go list` and `go build`. */
 function optionsOf(names: readonly BinaryName[]): { packages: string[]; tags: string[]; cgo: { CGO_ENABLED: string } } {
   const group = names.map((name): Binary => binaries[name]);
   const cTags = group.flatMap((binary) => binary.cTags ?? []);

@@ -80,7 +80,7 @@ export const PRUNED_MODULES: readonly PrunedModule[] = [
         ],
       },
       {
-        // The local cluster looks for no newer version of Traefik.
+        // The local cluster does not check for newer versions of Traefik.
         file: 'pkg/version/version.go',
         remove: [/^\t"(context|net\/url|github\.com\/google\/go-github\/v28\/github)"$/, /^\tgoversion "/],
         replace: [[/^func CheckNewVersion\(\) {\n[^]*?^}\n/m, 'func CheckNewVersion() {}\n']],

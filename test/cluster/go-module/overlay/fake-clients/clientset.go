@@ -1,6 +1,6 @@
-// Package fake has the names that Kubernetes' programs use of client-go's clientset for unit tests: helpers of tests are
-// compiled into the API server and the scheduler, and kubeadm uses it for --dry-run, which panics in this build. The
-// fakes of all kinds take longer to compile than client-go's informers.
+// Package fake replaces client-go's clientset for unit tests. The API server and the scheduler link helpers of tests that
+// name it; kubeadm calls it only for --dry-run, which panics in this build. The fakes of all kinds take longer to compile
+// than client-go's informers.
 package fake
 
 import (

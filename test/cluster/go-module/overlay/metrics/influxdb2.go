@@ -7,7 +7,7 @@ import (
 	otypes "github.com/traefik/traefik/v3/pkg/observability/types"
 )
 
-// RegisterInfluxDB2 returns nothing: this build sends no metrics to InfluxDB.
+// RegisterInfluxDB2 returns nil and logs an error: this build sends no metrics to InfluxDB.
 func RegisterInfluxDB2(ctx context.Context, _ *otypes.InfluxDB2) Registry {
 	log.Ctx(ctx).Error().Msg("This build sends no metrics to InfluxDB.")
 	return nil
