@@ -29,13 +29,7 @@ import { configureNodeRegistry } from './node-registry.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import {
-  connectRegistry,
-  ensureRegistry,
-  IMAGES_CONTAINER,
-  installedPassword,
-  REGISTRY_CONTAINER,
-} from './registry.ts';
+import { connectRegistries, ensureRegistry, installedPassword } from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
 import { traefikKinds } from './traefik-kinds.ts';
 import { VERSIONS } from './versions.ts';
@@ -116,7 +110,7 @@ async function bringUpKindCluster(
   const firstObjects = applyFirstObjects(kubectl);
   firstObjects.catch(() => undefined); // Reported below.
   const { registry, parts } = await (early ?? startRegistries());
-  await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
+  await connectRegistries();
   // The node and builders do not read Docker's configuration, so they get its mirrors.
   const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
   const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);

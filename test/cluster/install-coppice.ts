@@ -218,11 +218,9 @@ function systemObjects({ registry, isKind }: Cluster, isNew: boolean): string {
 /** Waits for Traefik's kinds: without them, the chart would create no middleware, and access could not be restricted. */
 async function awaitTraefikKinds({ kubectl, isKind }: Cluster): Promise<void> {
   if (!isKind) return;
-  await waitFor("the definitions of Traefik's kinds", 120, async () => {
-    const name = await kubectl(['get', MIDDLEWARE_DEFINITION, '--ignore-not-found', '--output', 'name']);
-    return name === '' ? undefined : name;
-  });
-  await kubectl(['wait', MIDDLEWARE_DEFINITION, '--for', 'condition=Established', '--timeout', '60s']);
+  const args = ['wait', MIDDLEWARE_DEFINITION, '--for', 'condition=Established', '--timeout', '60s'];
+  // kubectl fails at once while there is no definition.
+  await waitFor("the definitions of Traefik's kinds", 120, () => kubectl(args, { deadline: 70 }));
 }
 
 /** Returns the private networks of the Git servers, if known: the Services of the Ingress controller and of Gitea. */

@@ -5,7 +5,7 @@ import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
-import { connectRegistry, type Registry, REGISTRY_CONTAINER } from './registry.ts';
+import { connectRegistries, type Registry } from './registry.ts';
 
 /** Images of docker.io that a new node needs before the sample's page, in the order of their use. */
 export function firstImages(nodes: number): ImageName[] {
@@ -52,7 +52,7 @@ export function prefetchImages(
     const { registry, parts, images } = started.value;
     if (!image.value.madeHere || parts.length + images.length === 0) return pulls;
     await waitForContainerd(signal);
-    await connectRegistry(REGISTRY_CONTAINER);
+    await connectRegistries();
     await configureNodeRegistry(registry, true, [], [NODE_CONTAINER]);
     for (const part of parts) pulls.set(part, succeeds(pullPartIntoNode(NODE_CONTAINER, part, progress)));
     let last: Promise<unknown> = Promise.all(pulls.values());

@@ -208,8 +208,12 @@ async function statusOf(registry: Registry): Promise<number | undefined> {
   }
 }
 
-/** Connects a registry's container to the cluster's network, so that the node and pods can reach it by name. */
-export async function connectRegistry(container: string): Promise<void> {
+/** Connects the registries to the cluster's network, so that the node and pods can reach them by name. */
+export async function connectRegistries(): Promise<void> {
+  await Promise.all([REGISTRY_CONTAINER, IMAGES_CONTAINER].map(connectRegistry));
+}
+
+async function connectRegistry(container: string): Promise<void> {
   const format = '{{range $name, $_ := .NetworkSettings.Networks}}{{$name}} {{end}}';
   const networks = await run('docker', ['inspect', '--format', format, container]);
   if (networks.split(' ').includes('kind')) return;
