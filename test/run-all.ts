@@ -111,14 +111,11 @@ async function secondAttempt(): Promise<Outcome> {
 async function staticChecks(): Promise<Outcome[]> {
   return [
     await checkInBackground('format', 'node', 'test/checks/format.ts'),
-    // Reports what the compiler does too, in less time than both; a full run also asks the compiler itself.
+    // oxlint checks each file by the nearest tsconfig.json, in less time than tsc and itself. It does not check by the
+    // panel's settings what the panel imports; a full run also runs tsc for the rest.
     await checkInBackground('lint and types', 'oxlint', '--type-check'),
-    ...(isFull
-      ? [
-          await checkInBackground('types', 'tsc', '--noEmit'),
-          await checkInBackground('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
-        ]
-      : []),
+    await checkInBackground('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
+    ...(isFull ? [await checkInBackground('types', 'tsc', '--noEmit')] : []),
     await checkInBackground('generated files', 'node', 'crds/generate.ts', '--check'),
     await checkInBackground('generated schema', 'node', 'service-file/generate.ts', '--check'),
     await checkInBackground('docs', 'node', 'test/docs/check.ts'),
@@ -128,16 +125,17 @@ async function staticChecks(): Promise<Outcome[]> {
   ];
 }
 
-/** Runs tests that start what they need, of programs that are there before the cluster. */
+/** Runs tests that need no images and no compiled programs. */
 async function withOwnServers(): Promise<Outcome[]> {
   return [await jest(['memory'], 1, background), await jest(['ssh'], 1, background)];
 }
 
-/** Runs tests that start images and programs that are there once the cluster is. */
+/** Runs tests that need images or helm, which exist once the cluster is ready. */
 async function withImages(): Promise<Outcome[]> {
   return [await jest(['redis'], 1, background), await jest(['registry'], 1, background)];
 }
 
+/** Runs tests that use the cluster's API server, and not Coppice. */
 async function withApiServer(): Promise<Outcome[]> {
   return [await jest(['api-server', 'chart'], 2, background)];
 }
@@ -220,8 +218,7 @@ if (process.exitCode !== undefined) {
   process.exit();
 }
 // The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes that use
-// both processors until the end. A full run finishes the checks, the unit tests and the servers before its end-to-end
-// tests.
+// both processors until the end. A full run first finishes all of these but the tests of the API server.
 const checks = staticChecks();
 checks.catch(() => undefined); // Reported below.
 const buildArgs = ['test/checks/build-locally.ts', ...(isFull ? ['--full'] : [])];
@@ -230,13 +227,15 @@ const unit = jest(['unit'], 2, background);
 const servers = checks.then(withOwnServers);
 for (const lane of [unit, servers]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
-if (isFull) await Promise.all([unit, servers]);
+const images = servers.then(withImages);
+images.catch(() => undefined); // Reported below.
+if (isFull) await Promise.all([unit, images]);
 const [endToEnd, unitTests, ...others] = await Promise.all([
   endToEndTests(),
   unit,
   checks,
   servers,
-  servers.then(withImages),
+  images,
   checks.then(withApiServer),
 ]);
 const outcome = totalOf([build, ...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);

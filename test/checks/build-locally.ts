@@ -1,5 +1,5 @@
 // Compiles the programs of the tests' cluster, and builds images for it, where they cannot be pulled. The compiler uses
-// all processors for minutes, so tests with deadlines start afterwards. `--full` adds what only a full run needs.
+// all processors for minutes, so tests with deadlines start afterwards. `--full` adds the images of Gitea and metrics-server.
 import type { ImageName } from '../cluster/base-images.ts';
 import { exclusively } from '../cluster/exclusively.ts';
 import { IMAGE_SOURCE, TESTER_SOURCE } from '../cluster/install-coppice.ts';

@@ -64,15 +64,13 @@ export async function currentImage(source: ImageSource): Promise<string> {
 
 /** Returns whether the image of the current files is built. */
 export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
-  if ((await findStored(source)) !== undefined) return true;
   const image = await currentImage(source);
-  return (await imageRecipes([image])).has(image);
+  return findStored(image) !== undefined || (await imageRecipes([image])).has(image);
 }
 
-/** Returns the image of the current files, if it is stored. */
-async function findStored(source: ImageSource): Promise<StoredImage | undefined> {
-  const recipe = await recipeOf(source);
-  return imageStore.find(`${source.name}:${recipe}`, recipe);
+/** Returns an image that `currentImage` names, if it is stored. */
+function findStored(image: string): StoredImage | undefined {
+  return imageStore.find(image, image.slice(image.lastIndexOf(':') + 1));
 }
 
 async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
@@ -103,12 +101,12 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
 
 /** Builds and stores the image of the current files, unless it is stored. Call it only where no registry is reached. */
 export async function storeImage(source: ImageSource, progress: Progress): Promise<StoredImage> {
-  const found = await findStored(source);
-  if (found !== undefined) return found;
   const image = await currentImage(source);
-  await buildImage(source, image, progress);
-  await imageStore.store([image], progress);
-  const stored = await findStored(source);
+  if (findStored(image) === undefined) {
+    await buildImage(source, image, progress);
+    await imageStore.store([image], progress);
+  }
+  const stored = findStored(image);
   if (stored === undefined) throw new Error(`${image} was not stored: Docker has it, but not of this recipe`);
   return stored;
 }
@@ -142,6 +140,6 @@ export async function deliverStored(
   registry: Registry,
   progress: Progress,
 ): Promise<string | undefined> {
-  const stored = await findStored(source);
+  const stored = findStored(await currentImage(source));
   return stored && pushStored(stored, stored.image, registry, progress);
 }

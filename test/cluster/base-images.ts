@@ -32,7 +32,7 @@ const hostCertificates = '/etc/ssl/certs/ca-certificates.crt';
 interface Recipe {
   from?: ImageName;
   programs?: ProgramName[];
-  /** Whether the Dockerfile has a stage `system` without the programs, which is built while they are compiled. */
+  /** Whether the Dockerfile has a stage `system` without the programs, which can be built while they are compiled. */
   hasSystemStage?: boolean;
   words?: string[];
   hostFiles?: Record<string, string>;
@@ -150,10 +150,7 @@ function recipeOf(name: ImageName): string {
 
 const systemStages = new Map<ImageName, Promise<void>>();
 
-/**
- * Builds the stage `system` of an image, once; the build of the image reuses its layers. Call it only where no registry
- * is reached.
- */
+/** Builds the stage `system` of an image, once; the build of the image reuses its layers. */
 export function ensureSystemStage(name: ImageName, progress: Progress): Promise<void> {
   const stage = systemStages.get(name) ?? buildSystemStage(name, progress);
   systemStages.set(name, stage);
@@ -178,8 +175,10 @@ async function makeImage(name: ImageName, progress: Progress): Promise<void> {
     );
   }
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
-  if (recipe.hasSystemStage) await ensureSystemStage(name, progress);
-  await buildPrograms(recipe.programs ?? [], progress);
+  await Promise.all([
+    recipe.hasSystemStage && ensureSystemStage(name, progress),
+    buildPrograms(recipe.programs ?? [], progress),
+  ]);
   await progress.step(`build ${IMAGES[name]}`, async (detail) => {
     await installDebianPackages(['debootstrap', 'busybox-static'], detail);
     const hash = recipeOf(name);

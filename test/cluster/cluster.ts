@@ -41,7 +41,7 @@ export interface ClusterOptions extends NewCluster {
   existing?: ExistingClusterOptions;
   /** kind's node image to pull, instead of that of this version of kind. */
   nodeImage?: string;
-  /** Images of this repository, which are built and pushed to the registry while a new cluster starts. */
+  /** Images of this repository: those that cannot be pulled are built, and pushed while a new cluster starts. */
   images?: readonly ImageSource[];
 }
 
@@ -80,6 +80,7 @@ async function bringUpKindCluster(
   let image: Promise<NodeImage> | undefined;
   const nodeImage = () => (image ??= plan().then((one) => provideNodeImage(one, progress)));
   const startRegistries = async () => {
+    // What is built by now is pushed, and pulled while kubeadm starts the control plane.
     await Promise.all([build.programs, build.images]);
     await ensureBaseImages(['registry'], progress);
     const password = isNew ? async () => undefined : () => installedPassword(kubectl);
@@ -138,11 +139,10 @@ async function bringUpKindCluster(
     ),
     ...parts.map(pullPart),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl, working.length)),
-    build.images,
   ]).then(() => undefined);
   ready.catch(() => undefined); // Callers that await it report a failure.
   await nodeRegistry;
-  // While programs are compiled and images built, deployments would exceed their deadlines for lack of CPU time.
+  // While images are built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
   const ingressUrl = `http://127.0.0.1:${INGRESS_PORT}`;
   const isMirror = node.madeHere;

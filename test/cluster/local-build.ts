@@ -45,7 +45,7 @@ export async function startLocalBuild(
 
 /**
  * Builds the same as `startLocalBuild`, and returns when all of it is there. It also builds the parts that are missing
- * beside a node image. Checks the machine and starts Docker before.
+ * beside a node image. Checks the machine and starts Docker first.
  */
 export async function finishLocalBuild(options: LocalBuildOptions, progress: Progress): Promise<void> {
   await progress.step('check this machine', checkMachine);
@@ -67,7 +67,11 @@ async function startParts(
   const tools = await missingCommandLineTools();
   // One call, so that the links of the first programs run in parallel with the compilation of others.
   const first = buildPrograms([...NODE_PROGRAMS, ...tools], progress);
-  const programs = Promise.all([first, buildPrograms(laterPrograms, progress)]).then(() => undefined);
+  const later = buildPrograms(laterPrograms, progress);
+  const programs = Promise.allSettled([first, later]).then(async () => {
+    await first;
+    await later;
+  });
   const images = buildImages(nodeImage, options, progress);
   // Callers that await them report a failure; an earlier one must not end the process without a message.
   for (const part of [programs, images]) part.catch(() => undefined);

@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { installDebianPackages } from './debian-packages.ts';
 import { GO_MODULE, layOutGoWorkspace } from './go-workspace.ts';
@@ -122,8 +123,12 @@ const versionFlags = [
 
 /** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
 const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-/** The compiler's processes are short: with fewer garbage collections they use more memory and save time. */
-const compilerEnvironment = { GOGC: '400' };
+/**
+ * The compiler's processes are short: with fewer garbage collections they use more memory and save time. With few
+ * processors, one thread for each of several processes takes less processor time than more threads.
+ */
+const compilerEnvironment = { GOGC: '400', ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };
+const concurrentCompilers = ['-p', String(availableParallelism() + 1)];
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
 const stampsFolder = join(PROGRAMS_FOLDER, '.stamps');
@@ -136,7 +141,7 @@ export function programStamp(name: ProgramName): string {
   const hash = createHash('sha256').update(JSON.stringify([binary, versionFlags, compilerFlags]));
   const own = binary.folder ? [] : ['pruned-modules.ts', 'go-workspace.ts'];
   const folder = binary.folder ? moduleFolder(binary.folder) : GO_MODULE;
-  for (const file of [...filesBelow(folder), ...own.map((name) => join(import.meta.dirname, name))]) {
+  for (const file of [...filesBelow(folder), ...own.map((file) => join(import.meta.dirname, file))]) {
     hash.update(`${relative(folder, file)}\0`).update(readFileSync(file));
   }
   return hash.digest('hex');
@@ -155,31 +160,40 @@ const builds = new Map<BinaryName, Promise<void>>();
 let lastBuild: Promise<void> = Promise.resolve();
 
 /**
- * Builds the programs that are missing from the cache folder or outdated. Their modules are downloaded at once.
- * Binaries with the same go.mod are built by one call of go, which uses all CPUs while it links; calls run sequentially.
+ * Builds the programs that are missing from the cache folder or outdated. Their modules are downloaded immediately, while
+ * earlier builds compile. Binaries with the same go.mod are built by one call of go, which uses all CPUs while it links.
+ * Calls run sequentially, and none starts after one that failed.
  */
 export async function buildPrograms(names: readonly ProgramName[], progress: Progress): Promise<void> {
   const wanted = [...new Set(names.map(binaryOf))];
   const unqueued = wanted.filter((name) => !builds.has(name));
-  if (unqueued.length > 0) {
-    const missing = unqueued.filter((name) => !isCurrent(name));
-    const downloaded = downloadModules(missing, progress);
-    const build = Promise.all([downloaded, lastBuild]).then(() => buildMissing(missing, progress));
-    lastBuild = build.catch(() => {
-      for (const name of unqueued) builds.delete(name);
-    });
-    for (const name of unqueued) builds.set(name, build);
-  }
+  if (unqueued.length > 0) queueBuild(unqueued, progress);
   await Promise.all(wanted.flatMap((name) => builds.get(name) ?? []));
   for (const name of names.filter(isLinked)) link(name);
 }
 
-async function buildMissing(missing: readonly BinaryName[], progress: Progress): Promise<void> {
+function queueBuild(names: readonly BinaryName[], progress: Progress): void {
+  // The workspace is created from these files, which may change until the programs are built.
+  const stamps = new Map(names.filter((name) => !isCurrent(name)).map((name) => [name, programStamp(name)]));
+  const downloaded = downloadModules([...stamps.keys()], progress);
+  const previous = lastBuild;
+  const build = Promise.allSettled([downloaded, previous]).then(async () => {
+    await Promise.all([downloaded, previous]);
+    await buildMissing(stamps, progress);
+  });
+  lastBuild = build;
+  for (const name of names) builds.set(name, build);
+  build.catch(() => {
+    for (const name of names) builds.delete(name);
+    if (lastBuild === build) lastBuild = Promise.resolve();
+  });
+}
+
+async function buildMissing(stamps: ReadonlyMap<BinaryName, string>, progress: Progress): Promise<void> {
   mkdirSync(stampsFolder, { recursive: true });
-  for (const [folder, group] of groupsOf(missing)) {
-    const stamps = group.map((name) => [name, programStamp(name)] as const);
+  for (const [folder, group] of groupsOf([...stamps.keys()])) {
     await progress.step(`compile ${group.join(', ')}`, (detail) => build(group, folder, detail));
-    for (const [name, stamp] of stamps) writeFileSync(join(stampsFolder, name), stamp);
+    for (const name of group) writeFileSync(join(stampsFolder, name), stamps.get(name) ?? '');
   }
 }
 
@@ -231,7 +245,17 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
   const cwd = await goFolder(folder);
   const flags = ['-s', '-w', versionFlags, ...group.flatMap((binary) => binary.linkerFlags ?? [])].join(' ');
   const scratch = mkdtempSync(join(PROGRAMS_FOLDER, '.build-'));
-  const args = ['build', ...compilerFlags, '-ldflags', flags, ...tags, '-o', `${scratch}/`, ...packages];
+  const args = [
+    'build',
+    ...concurrentCompilers,
+    ...compilerFlags,
+    '-ldflags',
+    flags,
+    ...tags,
+    '-o',
+    `${scratch}/`,
+    ...packages,
+  ];
   // -v prints each package as it is compiled, which shows progress.
   await run('go', args, { cwd, env: { ...compilerEnvironment, ...cgo }, detail, deadline: 3600 });
   const built = new Set(readdirSync(scratch));

@@ -113,7 +113,7 @@ test('fetches again after a lost connection', async () => {
   const flaky = createServer((request, response) => {
     if (request.method === 'POST') posts++;
     if (request.method !== 'POST' || posts > 1) serve(request, response);
-    // A part of a packet: Git cannot judge it before it finds that the connection is lost, however late that is.
+    // An incomplete packet, so that Git reports the lost connection even if it notices it late.
     else response.writeHead(200).write('0032', () => void request.socket.destroy());
   });
   await new Promise<void>((resolve) => flaky.listen(0, '127.0.0.1', resolve));
