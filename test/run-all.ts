@@ -137,7 +137,7 @@ async function withImages(): Promise<Outcome[]> {
 
 /** Runs tests that use the cluster's API server, and not Coppice. */
 async function withApiServer(): Promise<Outcome[]> {
-  return [await jest(['api-server', 'chart'], 2, background)];
+  return [await jest(['api-server', 'chart'], isFull ? 2 : 1, background)];
 }
 
 /** Runs long tests that need nothing of Coppice on the cluster. */
@@ -218,7 +218,7 @@ if (process.exitCode !== undefined) {
   process.exit();
 }
 // The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes that use
-// both processors until the end. A full run first finishes all of these but the tests of the API server.
+// both processors until the end. A full run first finishes the lanes that need no cluster.
 const checks = staticChecks();
 checks.catch(() => undefined); // Reported below.
 const buildArgs = ['test/checks/build-locally.ts', ...(isFull ? ['--full'] : [])];
@@ -227,17 +227,11 @@ const unit = jest(['unit'], 2, background);
 const servers = checks.then(withOwnServers);
 for (const lane of [unit, servers]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
-const images = servers.then(withImages);
-images.catch(() => undefined); // Reported below.
-if (isFull) await Promise.all([unit, images]);
-const [endToEnd, unitTests, ...others] = await Promise.all([
-  endToEndTests(),
-  unit,
-  checks,
-  servers,
-  images,
-  checks.then(withApiServer),
-]);
+if (isFull) await Promise.all([unit, servers]);
+const apiServer = checks.then(withApiServer);
+// After the API server's, since end-to-end tests miss their deadlines beside one more lane.
+const images = Promise.all([servers, apiServer]).then(withImages);
+const [endToEnd, unitTests, ...others] = await Promise.all([endToEndTests(), unit, checks, servers, apiServer, images]);
 const outcome = totalOf([build, ...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);
 if (commit !== undefined && finished) {
   writeFullResults(commit, finished, outcome, suites);
