@@ -229,7 +229,7 @@ for (const lane of [unit, servers]) lane.catch(() => undefined); // Reported bel
 const up = await cluster();
 if (isFull) await Promise.all([unit, servers]);
 const apiServer = checks.then(withApiServer);
-// After the API server's, since end-to-end tests miss their deadlines beside one more lane.
+// After those of the API server: beside one more lane, an end-to-end test did not see the first state of a build.
 const images = Promise.all([servers, apiServer]).then(withImages);
 const [endToEnd, unitTests, ...others] = await Promise.all([endToEndTests(), unit, checks, servers, apiServer, images]);
 const outcome = totalOf([build, ...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);

@@ -68,10 +68,11 @@ export async function hasCurrentImage(source: ImageSource): Promise<boolean> {
   return findStored(image) !== undefined || (await imageRecipes([image])).has(image);
 }
 
+/** Returns the recipe in a name of `currentImage`. */
+const recipeIn = (image: string): string => image.slice(image.lastIndexOf(':') + 1);
+
 /** Returns an image that `currentImage` names, if it is stored. */
-function findStored(image: string): StoredImage | undefined {
-  return imageStore.find(image, image.slice(image.lastIndexOf(':') + 1));
-}
+const findStored = (image: string): StoredImage | undefined => imageStore.find(image, recipeIn(image));
 
 async function recipeOf({ context, dockerfile }: ImageSource): Promise<string> {
   const { paths, counts } = contextOf(context, dockerfile);
@@ -95,8 +96,8 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
   await ensureBaseImages(['node'], progress);
   const args: Record<string, string> = {};
   if (readFileSync(dockerfile, 'utf8').includes('ARG NODE_IMAGE=')) args['NODE_IMAGE'] = IMAGES.node;
-  const recipe = image.slice(image.lastIndexOf(':') + 1);
-  await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { recipe, dockerfile, args, detail }));
+  const options = { recipe: recipeIn(image), dockerfile, args };
+  await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { ...options, detail }));
 }
 
 /** Builds and stores the image of the current files, unless it is stored. Call it only where no registry is reached. */

@@ -123,11 +123,10 @@ const versionFlags = [
 
 /** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
 const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-/**
- * The compiler's processes are short: with fewer garbage collections they use more memory and save time. With few
- * processors, one thread for each of several processes takes less processor time than more threads.
- */
-const compilerEnvironment = { GOGC: '400', ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };
+/** The compiler's processes are short: with fewer garbage collections they use more memory and save time. */
+const compilerEnvironment = { GOGC: '400' };
+/** With few processors, one thread for each of several compilers takes less processor time than more threads. */
+const buildEnvironment = { ...compilerEnvironment, ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };
 const concurrentCompilers = ['-p', String(availableParallelism() + 1)];
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
@@ -257,7 +256,7 @@ async function build(names: readonly BinaryName[], folder: string | undefined, d
     ...packages,
   ];
   // -v prints each package as it is compiled, which shows progress.
-  await run('go', args, { cwd, env: { ...compilerEnvironment, ...cgo }, detail, deadline: 3600 });
+  await run('go', args, { cwd, env: { ...buildEnvironment, ...cgo }, detail, deadline: 3600 });
   const built = new Set(readdirSync(scratch));
   for (const name of names) {
     const output = (binaries[name] as Binary).output ?? name;
