@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join, relative } from 'node:path';
 import { installDebianPackages } from './debian-packages.ts';
 import { GO_MODULE, layOutGoWorkspace } from './go-workspace.ts';
@@ -123,11 +123,18 @@ const versionFlags = [
 
 /** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
 const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-/** The compiler's processes are short: with fewer garbage collections they use more memory and save time. */
-const compilerEnvironment = { GOGC: '400' };
+const compilers = availableParallelism() + 1;
+const GIBIBYTE = 2 ** 30;
+const memoryOfCompiler = Math.floor(totalmem() / 2 / compilers);
+/**
+ * The compiler's processes are short: without garbage collection they save a sixth of the processor time. With less
+ * memory than the largest packages need, it would collect all the time.
+ */
+const compilerEnvironment =
+  memoryOfCompiler >= GIBIBYTE ? { GOGC: 'off', GOMEMLIMIT: String(memoryOfCompiler) } : { GOGC: '400' };
 /** With few processors, one thread for each of several compilers takes less processor time than more threads. */
 const buildEnvironment = { ...compilerEnvironment, ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };
-const concurrentCompilers = ['-p', String(availableParallelism() + 1)];
+const concurrentCompilers = ['-p', String(compilers)];
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
 const stampsFolder = join(PROGRAMS_FOLDER, '.stamps');
