@@ -3,8 +3,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { stringify } from 'yaml';
+import settings from '../oxfmt.config.ts';
 import { customResourceDefinitions } from './crd.ts';
 import { referencePage } from './reference.ts';
 
@@ -32,7 +33,6 @@ for (const { plural, kind, definition } of customResourceDefinitions()) {
     `${head}\n${stringify(definition, { aliasDuplicateObjects: false })}`,
   );
   const page = `docs/reference/fields/${kind.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
-  const options = await resolveConfig(join(root, page));
-  await keep(page, await format(referencePage(definition), { ...options, parser: 'markdown' }));
+  await keep(page, (await format(page, referencePage(definition), settings)).code);
 }
 process.exitCode = check && stale > 0 ? 1 : 0;

@@ -110,7 +110,7 @@ async function secondAttempt(): Promise<Outcome> {
 /** Runs the checks that need neither Jest nor a server. */
 async function staticChecks(): Promise<Outcome[]> {
   return [
-    await checkInBackground('format', 'node', 'test/checks/format.ts'),
+    await checkInBackground('format', 'oxfmt', '--check', '.'),
     // oxlint checks each file by the nearest tsconfig.json, in less time than tsc and itself. It does not check by the
     // panel's settings what the panel imports; a full run also runs tsc for the rest.
     await checkInBackground('lint and types', 'oxlint', '--type-check'),

@@ -6,7 +6,10 @@ import { notify } from './notices.ts';
 import { forgetAll } from './resource.ts';
 
 export type Session =
-  { kind: 'unknown' } | { kind: 'anonymous' } | { kind: 'unreachable'; error: RequestError } | SignedIn;
+  | { kind: 'unknown' }
+  | { kind: 'anonymous' }
+  | { kind: 'unreachable'; error: RequestError }
+  | SignedIn;
 
 export interface SignedIn {
   kind: 'signed-in';

@@ -26,7 +26,8 @@ const policySchema = z.looseObject({
 
 /** The source or destination of a connection: a pod, or an address outside the cluster. */
 type Tenant =
-  { namespace: string; labels: Record<string, string>; namespaceLabels?: Record<string, string> } | { address: string };
+  | { namespace: string; labels: Record<string, string>; namespaceLabels?: Record<string, string> }
+  | { address: string };
 
 const own = (component: string): Tenant => ({
   namespace: 'coppice-system',

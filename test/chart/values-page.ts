@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import settings from '../../oxfmt.config.ts';
 import { ENTRIES, isLeaf, resolved, type Group, type Leaf, type ValueSchema } from './leaves.ts';
 import { CHART } from './render.ts';
 
@@ -46,7 +47,7 @@ function tables(level: string): string[] {
 const head = '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->';
 
 async function formatted(page: string, parts: string[]): Promise<string> {
-  return format(parts.join('\n\n'), { ...(await resolveConfig(page)), parser: 'markdown' });
+  return (await format(page, parts.join('\n\n'), settings)).code;
 }
 
 /** Returns the chart's README, which `helm show readme` prints. */

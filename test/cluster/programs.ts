@@ -130,7 +130,7 @@ const memoryOfCompiler = Math.floor(totalmem() / 2 / compilers);
  * The compiler's processes are short: without garbage collection they save a sixth of the processor time. With less
  * memory than the largest packages need, it would collect all the time.
  */
-const compilerEnvironment =
+const compilerEnvironment: Record<string, string> =
   memoryOfCompiler >= GIBIBYTE ? { GOGC: 'off', GOMEMLIMIT: String(memoryOfCompiler) } : { GOGC: '400' };
 /** With few processors, one thread for each of several compilers takes less processor time than more threads. */
 const buildEnvironment = { ...compilerEnvironment, ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };

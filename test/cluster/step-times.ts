@@ -80,7 +80,7 @@ export async function recordStepTimes(column: ColumnName, steps: readonly StepTi
   const [before, rest = ''] = text.split(beginning);
   const after = rest.slice(rest.indexOf(end));
   writeFileSync(page, `${before ?? ''}${beginning}\n\n${stepTable(times)}\n\n${after}`);
-  await run(join(REPOSITORY_ROOT, 'node_modules/.bin/prettier'), ['--write', page, dataFile]);
+  await run(join(REPOSITORY_ROOT, 'node_modules/.bin/oxfmt'), [page, dataFile]);
 }
 
 const round = (seconds: number): number => Math.round(seconds * 10) / 10;

@@ -10,7 +10,9 @@ export interface BuildVariables {
 
 /** An instruction that decides which images a build uses. */
 type BaseInstruction =
-  { kind: 'argument'; rest: string } | { kind: 'stage'; image: string; name?: string } | { kind: 'copy'; from: string };
+  | { kind: 'argument'; rest: string }
+  | { kind: 'stage'; image: string; name?: string }
+  | { kind: 'copy'; from: string };
 
 /** The part of a Dockerfile that decides which images a build uses. */
 export interface BaseInstructions {

@@ -11,7 +11,8 @@ export interface RegistryCredentials {
  * signs without a token server.
  */
 export type RegistryLogin =
-  { credentials: () => RegistryCredentials | undefined } | { token: (scope: string) => Promise<string> };
+  | { credentials: () => RegistryCredentials | undefined }
+  | { token: (scope: string) => Promise<string> };
 
 export interface SessionOptions {
   /** `https://registry.example.com`, without `/v2`. */
