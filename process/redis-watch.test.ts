@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { watchRedis } from './redis-watch.ts';
+
+let ended = new AbortController();
+
+afterEach(() => {
+  ended.abort();
+  ended = new AbortController();
+});
 
 /** A client whose role is answered by `answer`; `calls` lists what was done with it. */
 function watched(answer: () => Promise<{ role: string }>, isReady = true) {
@@ -22,7 +29,7 @@ function watched(answer: () => Promise<{ role: string }>, isReady = true) {
     },
   };
   const errors: unknown[] = [];
-  watchRedis(redis, { pingMs: 1, timeoutMs: 20, onError: (error) => errors.push(error) });
+  watchRedis(redis, { pingMs: 1, timeoutMs: 20, onError: (error) => errors.push(error), signal: ended.signal });
   return { calls, errors, pings: () => pings };
 }
 

@@ -15,6 +15,8 @@ export interface RedisWatchOptions {
   timeoutMs?: number;
   /** Called when a connection is abandoned, and when none can be established. */
   onError: (error: unknown) => void;
+  /** Ends the watch; by default it lasts as long as the process. */
+  signal?: AbortSignal;
 }
 
 const defaultPingMs = 1000;
@@ -30,7 +32,7 @@ export const SOCKET_TIMEOUT_MS = 5000;
  * the process running.
  */
 export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): void {
-  const { pingMs = defaultPingMs, timeoutMs = defaultTimeoutMs, onError } = options;
+  const { pingMs = defaultPingMs, timeoutMs = defaultTimeoutMs, onError, signal } = options;
   const check = async (): Promise<void> => {
     const failure = redis.isReady ? await failureOf(redis, timeoutMs) : undefined;
     if (failure !== undefined) {
@@ -39,7 +41,7 @@ export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): voi
       // Retries until it is connected.
       redis.connect().catch(onError);
     }
-    setTimeout(() => void check(), pingMs).unref();
+    if (signal?.aborted !== true) setTimeout(() => void check(), pingMs).unref();
   };
   setTimeout(() => void check(), pingMs).unref();
 }

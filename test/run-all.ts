@@ -66,8 +66,8 @@ async function runJest(
 ): Promise<JestResults | undefined> {
   rmSync(file, { force: true });
   const env = {
-    // Each suite loads its modules again, so that most of what is allocated is soon garbage.
-    NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=64',
+    // Most of what tests allocate is soon garbage.
+    NODE_OPTIONS: '--max-semi-space-size=64',
     COPPICE_TEST_KUBECONFIG: KUBECONFIG_FILE,
     ...(isFull && { COPPICE_SEED: String(started.getTime() % 2 ** 31) }),
   };

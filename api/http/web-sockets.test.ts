@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 test('closes a connection that stays open after its upgrade was refused', async () => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'Date', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['Date', 'performance'] });
   const server = createServer({ shouldUpgradeCallback: isWebSocketUpgrade });
   new WebSockets().attach(server, (_request, response) => response.writeHead(404).end());
   const accepted = once(server, 'connection') as Promise<[Socket]>;

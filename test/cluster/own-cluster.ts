@@ -33,7 +33,6 @@ export async function testOnOwnCluster({ up, project, jest, env, ...options }: O
       await engine.run(process.execPath, ['test/cluster/up.ts', ...up], checkout);
       const variables = {
         ...env,
-        NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
         COPPICE_TEST_KUBECONFIG: '.local/kubeconfig',
         // Last, since the folder has a program called node.
         PATH: `${process.env['PATH'] ?? ''}:${PROGRAMS_FOLDER}`,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
 import { startProgress } from './progress.ts';
 
 describe('startProgress', () => {

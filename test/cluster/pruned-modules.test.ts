@@ -1,3 +1,4 @@
+import { describe, expect, it } from '@jest/globals';
 import { prune } from './pruned-modules.ts';
 
 describe('prune', () => {

@@ -1,3 +1,4 @@
+import { describe, expect, it } from '@jest/globals';
 import { stepTable } from './step-times.ts';
 
 const column = (steps: { name: string; start: number; seconds: number }[], busy?: number) => ({
