@@ -1,6 +1,6 @@
-import { defineConfig } from 'oxfmt';
+import { defineConfig, format } from 'oxfmt';
 
-export default defineConfig({
+const settings = defineConfig({
   singleQuote: true,
   printWidth: 120,
   sortPackageJson: false,
@@ -13,3 +13,11 @@ export default defineConfig({
     'docs/measurements/faults',
   ],
 });
+export default settings;
+
+/** Formats the text of a generated file. The file's name selects the language. */
+export async function formatted(file: string, text: string): Promise<string> {
+  const { code, errors } = await format(file, text, settings);
+  if (errors.length > 0) throw new Error(`${file} cannot be formatted: ${errors.map((e) => e.message).join('; ')}`);
+  return code;
+}

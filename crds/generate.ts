@@ -3,9 +3,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { format } from 'oxfmt';
 import { stringify } from 'yaml';
-import settings from '../oxfmt.config.ts';
+import { formatted } from '../oxfmt.config.ts';
 import { customResourceDefinitions } from './crd.ts';
 import { referencePage } from './reference.ts';
 
@@ -33,6 +32,6 @@ for (const { plural, kind, definition } of customResourceDefinitions()) {
     `${head}\n${stringify(definition, { aliasDuplicateObjects: false })}`,
   );
   const page = `docs/reference/fields/${kind.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`;
-  await keep(page, (await format(page, referencePage(definition), settings)).code);
+  await keep(page, await formatted(page, referencePage(definition)));
 }
 process.exitCode = check && stale > 0 ? 1 : 0;

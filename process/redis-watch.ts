@@ -34,14 +34,16 @@ export const SOCKET_TIMEOUT_MS = 5000;
 export function watchRedis(redis: WatchedRedis, options: RedisWatchOptions): void {
   const { pingMs = defaultPingMs, timeoutMs = defaultTimeoutMs, onError, signal } = options;
   const check = async (): Promise<void> => {
+    if (signal?.aborted) return;
     const failure = redis.isReady ? await failureOf(redis, timeoutMs) : undefined;
+    if (signal?.aborted) return;
     if (failure !== undefined) {
       onError(new Error(`${failure}; reconnecting`));
       redis.destroy();
       // Retries until it is connected.
       redis.connect().catch(onError);
     }
-    if (signal?.aborted !== true) setTimeout(() => void check(), pingMs).unref();
+    setTimeout(() => void check(), pingMs).unref();
   };
   setTimeout(() => void check(), pingMs).unref();
 }

@@ -2,16 +2,15 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format } from 'oxfmt';
 import { z } from 'zod';
-import settings from '../oxfmt.config.ts';
+import { formatted } from '../oxfmt.config.ts';
 import { extendedFile } from './x-coppice.ts';
 
 const file = join(import.meta.dirname, '../docs/reference/x-coppice.schema.json');
 
 // All other keys are defined by the Compose Specification's schema.
 const schema = z.toJSONSchema(extendedFile, { target: 'draft-7', io: 'input' });
-const { code: text } = await format(file, JSON.stringify(schema), settings);
+const text = await formatted(file, JSON.stringify(schema));
 const before = existsSync(file) ? await readFile(file, 'utf8') : '';
 if (before !== text) {
   if (process.argv.includes('--check')) {

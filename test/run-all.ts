@@ -21,10 +21,12 @@ const suites: SuiteResult[] = [];
 /** Suites that failed while other suites ran; `secondAttempt` runs them again. */
 const failedSuites: SuiteResult[] = [];
 
-type Priority = Pick<ShowRunOptions, 'inBackground'>;
+type Priority = Pick<ShowRunOptions, 'niceness'>;
 
 /** The priority of programs that run beside the end-to-end tests, which have deadlines. */
-const background: Priority = { inBackground: true };
+const background: Priority = { niceness: 5 };
+/** The priority of programs that only compute: they use what others leave. */
+const idle: Priority = { niceness: 15 };
 
 /** Stored steps; only a full run has them. */
 let finished: FinishedSteps | undefined;
@@ -50,7 +52,7 @@ function checkWith(priority: Priority) {
 }
 
 const check = checkWith({});
-const checkInBackground = checkWith(background);
+const checkIdle = checkWith(idle);
 
 /** Runs a check that is never skipped, since later steps depend on the state that it creates or verifies. */
 async function checkState(name: string, program: string, ...args: string[]): Promise<Outcome> {
@@ -110,29 +112,29 @@ async function secondAttempt(): Promise<Outcome> {
 /** Runs the checks that need neither Jest nor a server. */
 async function staticChecks(): Promise<Outcome[]> {
   return [
-    await checkInBackground('format', 'oxfmt', '--check', '.'),
+    await checkIdle('format', 'oxfmt', '--check', '.'),
     // oxlint checks each file by the nearest tsconfig.json, in less time than tsc and itself. It does not check by the
     // panel's settings what the panel imports; a full run also runs tsc for the rest.
-    await checkInBackground('lint and types', 'oxlint', '--type-check'),
-    await checkInBackground('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
-    ...(isFull ? [await checkInBackground('types', 'tsc', '--noEmit')] : []),
-    await checkInBackground('generated files', 'node', 'crds/generate.ts', '--check'),
-    await checkInBackground('generated schema', 'node', 'service-file/generate.ts', '--check'),
-    await checkInBackground('docs', 'node', 'test/docs/check.ts'),
-    await checkInBackground('licenses', 'node', 'test/supply-chain/licenses.ts', '--check'),
-    await checkInBackground('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
-    await checkInBackground('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
+    await checkIdle('lint and types', 'oxlint', '--type-check'),
+    await checkIdle('types of the panel', 'tsc', '--noEmit', '--project', 'panel'),
+    ...(isFull ? [await checkIdle('types', 'tsc', '--noEmit')] : []),
+    await checkIdle('generated files', 'node', 'crds/generate.ts', '--check'),
+    await checkIdle('generated schema', 'node', 'service-file/generate.ts', '--check'),
+    await checkIdle('docs', 'node', 'test/docs/check.ts'),
+    await checkIdle('licenses', 'node', 'test/supply-chain/licenses.ts', '--check'),
+    await checkIdle('vulnerabilities', 'node', 'test/supply-chain/audit.ts'),
+    await checkIdle('bill of materials', 'node', 'test/supply-chain/sbom.ts', '--check'),
   ];
 }
 
-/** Runs tests that need no images and no compiled programs. */
+/** Runs tests that start their own servers, some from images, which exist once the cluster is ready. */
 async function withOwnServers(): Promise<Outcome[]> {
-  return [await jest(['memory'], 1, background), await jest(['ssh'], 1, background)];
-}
-
-/** Runs tests that need images or helm, which exist once the cluster is ready. */
-async function withImages(): Promise<Outcome[]> {
-  return [await jest(['redis'], 1, background), await jest(['registry'], 1, background)];
+  return [
+    await jest(['memory'], 1, background),
+    await jest(['ssh'], 1, background),
+    await jest(['redis'], 1, background),
+    await jest(['registry'], 1, background),
+  ];
 }
 
 /** Runs tests that use the cluster's API server, and not Coppice. */
@@ -217,21 +219,17 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// The end-to-end tests also wait, and the others need only processors. So the others run beside them, in lanes that use
-// both processors until the end. A full run first finishes the lanes that need no cluster.
+// All lanes run beside the end-to-end tests, so that they use both processors until the end. Tests mostly wait: those
+// that wait longest start first. A full run first finishes the lanes that need no cluster.
 const checks = staticChecks();
-checks.catch(() => undefined); // Reported below.
 const buildArgs = ['test/checks/build-locally.ts', ...(isFull ? ['--full'] : [])];
 const build = await checkState('what cannot be pulled is built', 'node', ...buildArgs);
-const unit = jest(['unit'], 2, background);
-const servers = checks.then(withOwnServers);
-for (const lane of [unit, servers]) lane.catch(() => undefined); // Reported below.
+const unit = jest(['unit'], 2, idle);
+for (const lane of [checks, unit]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
-if (isFull) await Promise.all([unit, servers]);
-const apiServer = checks.then(withApiServer);
-// After those of the API server: beside one more lane, an end-to-end test did not see the first state of a build.
-const images = Promise.all([servers, apiServer]).then(withImages);
-const [endToEnd, unitTests, ...others] = await Promise.all([endToEndTests(), unit, checks, servers, apiServer, images]);
+const servers = withOwnServers();
+if (isFull) await Promise.all([checks, unit, servers]);
+const [endToEnd, unitTests, ...others] = await Promise.all([endToEndTests(), unit, checks, servers, withApiServer()]);
 const outcome = totalOf([build, ...others.flat(), unitTests, ...up, ...endToEnd, await secondAttempt()]);
 if (commit !== undefined && finished) {
   writeFullResults(commit, finished, outcome, suites);

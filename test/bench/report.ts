@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
-import { format } from 'oxfmt';
-import settings from '../../oxfmt.config.ts';
+import { formatted } from '../../oxfmt.config.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import type { Figure } from './measure.ts';
 import { type MeasurementsPage, measurementsText, resultSchema } from './measurements.ts';
@@ -66,7 +65,7 @@ export async function pageText({ page, results, content }: Report): Promise<stri
   const kept = globSync('*.json', { cwd: results }).map((file) =>
     resultSchema.parse(JSON.parse(readFileSync(join(results, file), 'utf8'))),
   );
-  return (await format(page, measurementsText(content, kept), settings)).code;
+  return formatted(page, measurementsText(content, kept));
 }
 
 function machineOf(): string {

@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format } from 'oxfmt';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import settings from '../../oxfmt.config.ts';
+import { formatted } from '../../oxfmt.config.ts';
 import { ENTRIES, isLeaf, resolved, type Group, type Leaf, type ValueSchema } from './leaves.ts';
 import { CHART } from './render.ts';
 
@@ -46,35 +45,34 @@ function tables(level: string): string[] {
 
 const head = '<!-- Generated from charts/coppice by `npm run generate`; do not edit. -->';
 
-async function formatted(page: string, parts: string[]): Promise<string> {
-  return (await format(page, parts.join('\n\n'), settings)).code;
-}
-
 /** Returns the chart's README, which `helm show readme` prints. */
 export function readmeText(): Promise<string> {
   const { description, kubeVersion } = z
     .object({ description: z.string(), kubeVersion: z.string() })
     .parse(parse(readFileSync(join(CHART, 'Chart.yaml'), 'utf8')));
-  return formatted(README_PAGE, [
-    head,
-    '# coppice',
-    `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
-      'registry. `docs/how-to/install.md` in the repository, whose address `helm show chart` prints, says what to set.',
-    '## Install',
-    '```yaml\n# values.yaml\n' +
-      'image: { repository: registry.example.com/coppice, tag: "1.0" } # only with the chart of a checkout\n' +
-      'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
-      'environments: { url: https://env.example.com }\n' +
-      'registry: { address: registry.example.com, credentialsSecret: registry-credentials }\n```',
-    'A release is in a registry, and names its images. From a checkout, the chart is `charts/coppice`, without `--version`. ' +
-      'Create the namespace first, and in it the Secret `registry-credentials` with the keys `username` and `password`.',
-    '```sh\nhelm install coppice oci://REGISTRY/charts/coppice --version VERSION \\\n  --namespace coppice-system --values values.yaml --wait\n' +
-      'helm test coppice --namespace coppice-system\n```',
-    "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
-    '## Values',
-    'Other names, and values of another type or form, are refused before anything is installed (`values.schema.json`).',
-    ...tables('###'),
-  ]);
+  return formatted(
+    README_PAGE,
+    [
+      head,
+      '# coppice',
+      `${description}. Needs Kubernetes ${kubeVersion}, a CNI that enforces NetworkPolicies, an Ingress controller, and a ` +
+        'registry. `docs/how-to/install.md` in the repository, whose address `helm show chart` prints, says what to set.',
+      '## Install',
+      '```yaml\n# values.yaml\n' +
+        'image: { repository: registry.example.com/coppice, tag: "1.0" } # only with the chart of a checkout\n' +
+        'api: { url: https://coppice.example.org, administrators: [you@example.org] }\n' +
+        'environments: { url: https://env.example.com }\n' +
+        'registry: { address: registry.example.com, credentialsSecret: registry-credentials }\n```',
+      'A release is in a registry, and names its images. From a checkout, the chart is `charts/coppice`, without `--version`. ' +
+        'Create the namespace first, and in it the Secret `registry-credentials` with the keys `username` and `password`.',
+      '```sh\nhelm install coppice oci://REGISTRY/charts/coppice --version VERSION \\\n  --namespace coppice-system --values values.yaml --wait\n' +
+        'helm test coppice --namespace coppice-system\n```',
+      "A cluster holds one release: definitions, roles and policies are the whole cluster's. A second one is refused.",
+      '## Values',
+      'Other names, and values of another type or form, are refused before anything is installed (`values.schema.json`).',
+      ...tables('###'),
+    ].join('\n\n'),
+  );
 }
 
 if (process.argv[1] === import.meta.filename) {

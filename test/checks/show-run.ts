@@ -5,8 +5,8 @@ const titles: Record<Result, string> = { passed: 'ok    ', failed: 'FAILED', 'no
 
 export interface ShowRunOptions {
   env?: Record<string, string>;
-  /** Whether the program runs at a lower priority than others. */
-  inBackground?: boolean;
+  /** How much lower the program's priority is than that of others: 0, the default, to 19. */
+  niceness?: number;
 }
 
 /** Runs a program and prints its output when it ends, so that concurrent programs remain readable. */
@@ -14,11 +14,11 @@ export function showRun(
   name: string,
   program: string,
   args: readonly string[],
-  { env = {}, inBackground = false }: ShowRunOptions = {},
+  { env = {}, niceness = 0 }: ShowRunOptions = {},
 ): Promise<Result> {
   const started = Date.now();
   // `nice` lowers the priority before the program starts threads, which only inherit it.
-  const [command, ...rest] = inBackground ? ['nice', '-n', '5', program, ...args] : [program, ...args];
+  const [command, ...rest] = niceness > 0 ? ['nice', '-n', `${niceness}`, program, ...args] : [program, ...args];
   return new Promise((resolve) => {
     const child = spawn(command, rest, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     const output: string[] = [];

@@ -128,7 +128,7 @@ export class LocalPanel {
   }
 }
 
-/** Compiled once for all tests of a file. */
+/** Compiled once in a process. */
 let panel: Promise<PanelFiles> | undefined;
 
 function panelFiles(): Promise<PanelFiles> {

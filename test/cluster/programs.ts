@@ -123,18 +123,20 @@ const versionFlags = [
 
 /** Omits symbols and DWARF, which take an eighth of the compile time and are used only for debugging. */
 const compilerFlags = ['-v', '-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-const compilers = availableParallelism() + 1;
+const maxCompilers = availableParallelism() + 1;
 const GIBIBYTE = 2 ** 30;
-const memoryOfCompiler = Math.floor(totalmem() / 2 / compilers);
+const availableMemory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+/** In bytes. `go` runs beside the compilers, with the same limit, and half of the memory is for other programs. */
+const maxMemoryOfEach = Math.floor(availableMemory / 2 / (maxCompilers + 1));
 /**
- * The compiler's processes are short: without garbage collection they save a sixth of the processor time. With less
- * memory than the largest packages need, it would collect all the time.
+ * The compiler's processes are short: without garbage collection they save a sixth of the processor time. With a limit
+ * below what the linker needs, Go would collect garbage continuously.
  */
 const compilerEnvironment: Record<string, string> =
-  memoryOfCompiler >= GIBIBYTE ? { GOGC: 'off', GOMEMLIMIT: String(memoryOfCompiler) } : { GOGC: '400' };
+  maxMemoryOfEach >= GIBIBYTE ? { GOGC: 'off', GOMEMLIMIT: String(maxMemoryOfEach) } : { GOGC: '400' };
 /** With few processors, one thread for each of several compilers takes less processor time than more threads. */
 const buildEnvironment = { ...compilerEnvironment, ...(availableParallelism() <= 4 && { GOMAXPROCS: '1' }) };
-const concurrentCompilers = ['-p', String(compilers)];
+const concurrentCompilers = ['-p', String(maxCompilers)];
 
 const moduleFolder = (name: string): string => join(import.meta.dirname, 'go-modules', name);
 const stampsFolder = join(PROGRAMS_FOLDER, '.stamps');

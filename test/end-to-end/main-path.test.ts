@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
-import { watchStates } from '../client/watch-states.ts';
+import { groupNamespace } from '../../crds/ids.ts';
+import { currentVersion, watchStates } from '../client/watch-states.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
@@ -48,9 +49,10 @@ test('runs two branches side by side, and does not build an unchanged service ag
 }, 300_000);
 
 async function becomesPage(): Promise<void> {
+  const since = await currentVersion(harness.kubectl, groupNamespace(harness.group));
   const id = await harness.spawn(repository, 'main');
   const states: string[] = [];
-  const watch = watchStates(harness.connection.kubeconfig, id, (state) => states.push(state));
+  const watch = watchStates(harness.connection.kubeconfig, id, (state) => states.push(state), since);
   const messages: BuildLogMessage[] = [];
   for await (const message of harness.client.log(id)) messages.push(message);
   const environment = await harness.built(id);

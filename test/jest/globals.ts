@@ -20,7 +20,7 @@ export function restoreReplaced(): void {
   timers?.useRealTimers();
 }
 
-/** What Node's own streams use in this global object: without the real ones, connections of other tests hang. */
+/** Functions that Node's streams call: if they are faked, connections of other tests hang. */
 const USED_BY_NODE = ['nextTick', 'setImmediate', 'queueMicrotask'] as const;
 
 /** The functions of `jest` that our tests use. */

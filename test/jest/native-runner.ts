@@ -1,17 +1,18 @@
-// Runs a test file of Jest by Node's own module loader, instead of in a global object of its own. Jest's sandbox loads
+// Runs a Jest test file with Node's own module loader, instead of in a global object of its own. Jest's sandbox loads
 // and compiles all modules, and its own, again for each file, which takes half of the time of our unit tests. Files that
 // run in the same process share modules. Mocked modules and snapshots, which nothing here uses, are not supported.
 import { registerHooks } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import { createEmptyTestResult, type AssertionResult, type TestResult } from '@jest/test-result';
 import type { Circus, Config } from '@jest/types';
-import { afterAll, getState, resetState, run } from 'jest-circus';
+import { getState, resetState, run } from 'jest-circus';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { configureTimers, restoreReplaced } from './globals.ts';
+import { rememberProcess } from './process-state.ts';
+import { watchUnhandledErrors } from './unhandled-errors.ts';
 
-// Outside of Jest's sandbox the package only throws an error.
+// `@jest/globals` throws an error when it is imported outside Jest's sandbox.
 registerHooks({
   resolve: (specifier, context, nextResolve) =>
     specifier === '@jest/globals'
@@ -33,54 +34,58 @@ export default async function runTestFile(
   state.testNamePattern = globalConfig.testNamePattern ? new RegExp(globalConfig.testNamePattern, 'i') : null;
   jestExpect.setState({ expand: globalConfig.expand, testPath });
   configureTimers(config);
-  process.on('uncaughtException', failTest);
-  process.on('unhandledRejection', failTest);
+  const restoreProcess = rememberProcess();
+  const stopWatching = watchUnhandledErrors();
   try {
     await import(pathToFileURL(testPath).href);
-    // Node reports rejections that the last test caused in the next turn of its event loop.
-    afterAll(async () => setImmediate());
-    const { testResults, unhandledErrors, unhandledErrorsDetailed } = await run();
-    const assertions = testResults.map(assertionResult);
-    const count = (wanted: AssertionResult['status']) => assertions.filter(({ status }) => status === wanted).length;
-    const ofTests = formatResultsErrors(assertions, config, globalConfig, testPath);
-    const ofFile = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
-    return {
-      ...createEmptyTestResult(),
-      displayName: config.displayName,
-      failureMessage: [ofTests ?? [], ofFile].flat().join('\n\n') || null,
-      numFailingTests: count('failed'),
-      numPassingTests: count('passed'),
-      numPendingTests: count('pending'),
-      numTodoTests: count('todo'),
-      testExecError: unhandledErrors.length > 0 ? { message: '', stack: unhandledErrors.join('\n') } : undefined,
-      testFilePath: testPath,
-      testResults: assertions,
-    };
+    return fileResult(await run(), globalConfig, config, testPath);
   } finally {
     restoreReplaced();
-    process.off('uncaughtException', failTest);
-    process.off('unhandledRejection', failTest);
+    stopWatching();
+    restoreProcess();
   }
 }
 
-/** Fails the running test by an error that no code handled, or else the file. */
-function failTest(error: unknown): void {
-  const { currentlyRunningTest, unhandledErrors } = getState();
-  (currentlyRunningTest?.errors ?? unhandledErrors).push(error);
+function fileResult(
+  { testResults, unhandledErrors, unhandledErrorsDetailed }: Circus.RunResult,
+  globalConfig: Config.GlobalConfig,
+  config: Config.ProjectConfig,
+  testPath: string,
+): TestResult {
+  const assertions = testResults.map(assertionResult);
+  const count = (wanted: AssertionResult['status']) => assertions.filter(({ status }) => status === wanted).length;
+  const ofTests = formatResultsErrors(assertions, config, globalConfig, testPath);
+  const ofFile = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
+  return {
+    ...createEmptyTestResult(),
+    displayName: config.displayName,
+    failureMessage: [ofTests ?? [], ofFile].flat().join('\n\n') || null,
+    numFailingTests: count('failed'),
+    numPassingTests: count('passed'),
+    numPendingTests: count('pending'),
+    numTodoTests: count('todo'),
+    testExecError: unhandledErrors.length > 0 ? { message: '', stack: unhandledErrors.join('\n') } : undefined,
+    testFilePath: testPath,
+    // A worker sends its results as JSON, which not every thrown value survives.
+    testResults: assertions.map((assertion) => ({ ...assertion, failureDetails: [] })),
+  };
 }
 
-const STATUS = { skip: 'pending', todo: 'todo', done: 'passed' } as const;
+const STATUS = { skip: 'pending', todo: 'todo' } as const;
 
 function assertionResult({ testPath, status, errors, errorsDetailed, ...rest }: Circus.TestResult): AssertionResult {
   const [, ...names] = testPath;
+  // A failed `beforeAll` adds its error to skipped tests, too.
+  const counted = status === 'done' ? errors : [];
+  const outcome = errors.length > 0 ? 'failed' : 'passed';
   return {
     ancestorTitles: names.slice(0, -1),
     title: names.at(-1) ?? '',
     fullName: names.join(' '),
-    status: errors.length > 0 ? 'failed' : STATUS[status],
+    status: status === 'done' ? outcome : STATUS[status],
     duration: rest.duration,
     failureDetails: errorsDetailed,
-    failureMessages: errors,
+    failureMessages: counted,
     invocations: rest.invocations,
     location: rest.location,
     numPassingAsserts: rest.numPassingAsserts,

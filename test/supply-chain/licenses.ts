@@ -3,9 +3,8 @@
 // have, and that allowed-licenses.json lists them.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format } from 'oxfmt';
 import { z } from 'zod';
-import settings from '../../oxfmt.config.ts';
+import { formatted } from '../../oxfmt.config.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { BUNDLES, bundledPackages, licenseTexts, storedTexts } from './bundled-licenses.ts';
 import { allowlistSchema, licenseProblems, licensesPage, packagesOf } from './license-report.ts';
@@ -37,7 +36,7 @@ for (const bundle of BUNDLES) {
   bundles.push({ bundle, paths, texts: licenseTexts(paths) });
 }
 const packages = packagesOf(lock, new Set(bundles.flatMap(({ paths }) => paths)));
-const { code: text } = await format(page, licensesPage(packages), settings);
+const text = await formatted(page, licensesPage(packages));
 
 if (process.argv.includes('--check')) {
   const problems = [...licenseProblems(packages, allowlist), ...differing()];

@@ -1,5 +1,5 @@
-// Tests that native-runner.test.ts runs. All but the first must fail.
-import { describe, expect, jest, test } from '@jest/globals';
+// Tests that native-runner.test.ts runs. All must fail, except those in the first group.
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 jest.setTimeout(200);
 const pause = (milliseconds: number) => new Promise<void>((resolve) => void setTimeout(resolve, milliseconds));
@@ -8,17 +8,37 @@ describe('a group', () => {
   test('passes', () => {
     expect(1).toBe(1);
   });
+
+  test('handles a rejection late', async () => {
+    const late = Promise.reject(new Error('handled in time'));
+    await pause(5);
+    await expect(late).rejects.toThrow('handled');
+  });
+});
+
+describe('a group with a failing beforeAll', () => {
+  beforeAll(() => {
+    throw new Error('before all');
+  });
+
+  test('fails', () => undefined);
+
+  test.skip('is skipped', () => undefined);
 });
 
 test('compares unequal values', () => {
   expect(1).toBe(2);
 });
 
-test('exceeds its deadline', () => new Promise<void>(() => undefined));
+test('exceeds its timeout', () => new Promise<void>(() => undefined));
 
-test('leaves a rejection unhandled', async () => {
+test('leaves a rejection unhandled', () => {
   void Promise.reject(new Error('nobody handles this'));
-  await pause(10);
+});
+
+test('throws an error that contains itself', () => {
+  const error = new Error('cyclic');
+  throw Object.assign(error, { error });
 });
 
 test('throws in a timer', async () => {
@@ -26,4 +46,9 @@ test('throws in a timer', async () => {
     throw new Error('thrown in a timer');
   }, 1);
   await pause(20);
+});
+
+test('expects more assertions than it makes', () => {
+  expect.assertions(2);
+  expect(1).toBe(1);
 });

@@ -1,0 +1,9 @@
+// A file that native-runner.test.ts runs after 1-changes-the-process.ts, in the same process.
+import { expect, test } from '@jest/globals';
+
+test('sees what was before', () => {
+  expect(Date.now()).toBeGreaterThan(0);
+  expect(Math.random()).toBeLessThan(1);
+  expect(process.env['COPPICE_EXAMPLE']).toBeUndefined();
+  expect(process.listenerCount('SIGHUP')).toBe(0);
+});
