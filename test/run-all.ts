@@ -25,8 +25,8 @@ type Priority = Pick<ShowRunOptions, 'niceness'>;
 
 /** The priority of programs that run beside the end-to-end tests, which have deadlines. */
 const background: Priority = { niceness: 5 };
-/** The priority of programs that only compute: they use what others leave. */
-const idle: Priority = { niceness: 15 };
+/** The priority of programs that mostly compute: they use what others leave. */
+const idle: Priority = { niceness: 10 };
 
 /** Stored steps; only a full run has them. */
 let finished: FinishedSteps | undefined;
@@ -35,11 +35,17 @@ let finished: FinishedSteps | undefined;
 async function step(name: string, run: () => Promise<FinishedStep>): Promise<Outcome> {
   const before = finished?.find(name);
   if (before) console.log(`\n=== skipped ${name}: it finished before the interruption`);
-  const done = before ?? (await run());
+  const done = before ?? (await run().catch(failed));
   if (!before) finished?.add(name, done, new Date());
   suites.push(...done.suites);
   failedSuites.push(...done.failedSuites);
   return done.outcome;
+}
+
+/** Reports an error of a step itself, so that the others go on and are counted. */
+function failed(error: unknown): FinishedStep {
+  console.error(error);
+  return { outcome: { passed: 0, failed: 1 }, suites: [], failedSuites: [] };
 }
 
 /** Returns a function that runs a check with this priority. */
@@ -94,8 +100,8 @@ function jest(projects: string[], workers: number, priority: Priority = {}): Pro
 }
 
 /**
- * Runs failed suites once more, alone: a deadline that only load exceeded is then met, while a fault fails again. What
- * passes only now is named, since a race may be behind it.
+ * Runs failed suites once more, alone: a deadline that only load exceeded is then met, while a fault fails again.
+ * Reports suites that pass only now, because they may contain a race.
  */
 async function secondAttempt(): Promise<Outcome> {
   if (failedSuites.length === 0) return { passed: 0, failed: 0 };
@@ -160,7 +166,7 @@ async function cluster(): Promise<Outcome[]> {
   const options = ['--fixture-images', ...(isFull ? ['--gitea', '--metrics'] : [])];
   return [
     await checkState('the cluster, Coppice on it, and the sample', 'node', 'test/cluster/up.ts', ...options),
-    await checkState('what a killed run left is gone', 'node', 'test/checks/nothing-left.ts', '--take-away'),
+    await checkState('no leftovers of an interrupted run', 'node', 'test/checks/nothing-left.ts', '--take-away'),
   ];
 }
 
@@ -171,7 +177,7 @@ async function cluster(): Promise<Outcome[]> {
 async function endToEndTests(): Promise<Outcome[]> {
   return [
     ...(isFull ? await longEndToEndTests() : [await jest(['end-to-end'], 5)]),
-    await checkState('what the tests made is gone', 'node', 'test/checks/nothing-left.ts'),
+    await checkState('no leftovers of the tests', 'node', 'test/checks/nothing-left.ts'),
   ];
 }
 
@@ -219,13 +225,12 @@ if (process.exitCode !== undefined) {
   console.log('0 passed, 1 failed');
   process.exit();
 }
-// All lanes run beside the end-to-end tests, so that they use both processors until the end. Tests mostly wait: those
-// that wait longest start first. A full run first finishes the lanes that need no cluster.
+// Lanes run beside the end-to-end tests, so that both processors are busy until the end. A full run first finishes all
+// lanes except that of the API server.
 const checks = staticChecks();
 const buildArgs = ['test/checks/build-locally.ts', ...(isFull ? ['--full'] : [])];
-const build = await checkState('what cannot be pulled is built', 'node', ...buildArgs);
+const build = await checkState('build local images', 'node', ...buildArgs);
 const unit = jest(['unit'], 2, idle);
-for (const lane of [checks, unit]) lane.catch(() => undefined); // Reported below.
 const up = await cluster();
 const servers = withOwnServers();
 if (isFull) await Promise.all([checks, unit, servers]);

@@ -128,7 +128,7 @@ export class LocalPanel {
   }
 }
 
-/** Compiled once in a process. */
+/** The panel's files, compiled once per process. */
 let panel: Promise<PanelFiles> | undefined;
 
 function panelFiles(): Promise<PanelFiles> {

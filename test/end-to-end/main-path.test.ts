@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { chromium } from 'playwright-core';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { groupNamespace } from '../../crds/ids.ts';
-import { currentVersion, watchStates } from '../client/watch-states.ts';
+import { currentResourceVersion, watchStates } from '../client/watch-states.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
@@ -49,13 +49,14 @@ test('runs two branches side by side, and does not build an unchanged service ag
 }, 300_000);
 
 async function becomesPage(): Promise<void> {
-  const since = await currentVersion(harness.kubectl, groupNamespace(harness.group));
+  const since = await currentResourceVersion(harness.kubectl, groupNamespace(harness.group));
   const id = await harness.spawn(repository, 'main');
   const states: string[] = [];
   const watch = watchStates(harness.connection.kubeconfig, id, (state) => states.push(state), since);
   const messages: BuildLogMessage[] = [];
   for await (const message of harness.client.log(id)) messages.push(message);
   const environment = await harness.built(id);
+  await waitFor('the watch to report that it is built', 10, async () => (states.at(-1) === 'built' ? true : undefined));
   watch.stop();
 
   expect(states).toEqual(['empty', 'created', 'building', 'built']);

@@ -30,7 +30,7 @@ async function runExamples(files: readonly string[], options: readonly string[] 
     testRunner: '<rootDir>/native-runner.ts',
     testEnvironment: '<rootDir>/unsandboxed-environment.ts',
     testSequencer: '<rootDir>/examples/by-path.cjs',
-    // With it, Jest uses a worker even if there is only one.
+    // Makes Jest start a worker although maxWorkers is 1.
     workerIdleMemoryLimit: '1GB',
   };
   try {
@@ -58,6 +58,8 @@ test.each([
     ['leaves a rejection unhandled', 'failed'],
     ['throws an error that contains itself', 'failed'],
     ['throws in a timer', 'failed'],
+    ['fails after its end', 'failed'],
+    ['a later group passes while an earlier test fails', 'passed'],
     ['expects more assertions than it makes', 'failed'],
   ]);
   const texts = ['before all', 'Expected: 2', 'Exceeded timeout of 200 ms', 'nobody handles this', 'thrown in a timer'];

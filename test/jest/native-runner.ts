@@ -1,6 +1,6 @@
 // Runs a Jest test file with Node's own module loader, instead of in a global object of its own. Jest's sandbox loads
-// and compiles all modules, and its own, again for each file, which takes half of the time of our unit tests. Files that
-// run in the same process share modules. Mocked modules and snapshots, which nothing here uses, are not supported.
+// and compiles every module again for each file, which takes half of the time of our unit tests. Files that run in the
+// same process share modules. Mocked modules and snapshots, which nothing here uses, are not supported.
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
@@ -9,8 +9,8 @@ import type { Circus, Config } from '@jest/types';
 import { getState, resetState, run } from 'jest-circus';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
 import { configureTimers, restoreReplaced } from './globals.ts';
-import { rememberProcess } from './process-state.ts';
-import { watchUnhandledErrors } from './unhandled-errors.ts';
+import { saveProcessState } from './process-state.ts';
+import { takeExpectationErrors, watchUnhandledErrors } from './unhandled-errors.ts';
 
 // `@jest/globals` throws an error when it is imported outside Jest's sandbox.
 registerHooks({
@@ -34,7 +34,9 @@ export default async function runTestFile(
   state.testNamePattern = globalConfig.testNamePattern ? new RegExp(globalConfig.testNamePattern, 'i') : null;
   jestExpect.setState({ expand: globalConfig.expand, testPath });
   configureTimers(config);
-  const restoreProcess = rememberProcess();
+  // Drops those of hooks of the last file.
+  takeExpectationErrors();
+  const restoreProcess = saveProcessState();
   const stopWatching = watchUnhandledErrors();
   try {
     await import(pathToFileURL(testPath).href);
@@ -54,12 +56,12 @@ function fileResult(
 ): TestResult {
   const assertions = testResults.map(assertionResult);
   const count = (wanted: AssertionResult['status']) => assertions.filter(({ status }) => status === wanted).length;
-  const ofTests = formatResultsErrors(assertions, config, globalConfig, testPath);
-  const ofFile = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
+  const testFailures = formatResultsErrors(assertions, config, globalConfig, testPath);
+  const fileErrors = unhandledErrorsDetailed.map((error) => formatExecError(error, config, globalConfig));
   return {
     ...createEmptyTestResult(),
     displayName: config.displayName,
-    failureMessage: [ofTests ?? [], ofFile].flat().join('\n\n') || null,
+    failureMessage: [testFailures ?? [], fileErrors].flat().join('\n\n') || null,
     numFailingTests: count('failed'),
     numPassingTests: count('passed'),
     numPendingTests: count('pending'),

@@ -1,4 +1,4 @@
-// Tests that native-runner.test.ts runs. All must fail, except those in the first group.
+// Tests that native-runner.test.ts runs. All must fail, except those in groups.
 import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 
 jest.setTimeout(200);
@@ -46,6 +46,16 @@ test('throws in a timer', async () => {
     throw new Error('thrown in a timer');
   }, 1);
   await pause(20);
+});
+
+test('fails after its end', () => {
+  setTimeout(() => {
+    throw new Error('thrown after the end');
+  }, 5);
+});
+
+describe('a later group', () => {
+  test('passes while an earlier test fails', () => pause(50));
 });
 
 test('expects more assertions than it makes', () => {

@@ -1,0 +1,2 @@
+/** Files that ran in this process. */
+export const files: string[] = [];
