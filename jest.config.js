@@ -1,11 +1,6 @@
-/** Unit tests are beside their source. Tests that need a cluster or other programs are in test/, in projects of their own. */
-const native = {
-  transform: {},
-  extensionsToTreatAsEsm: ['.ts'],
-  testRunner: '<rootDir>/test/jest/native-runner.ts',
-  testEnvironment: '<rootDir>/test/jest/unsandboxed-environment.ts',
-};
+import native from './test/jest/native-project.json' with { type: 'json' };
 
+/** Unit tests are beside their source. Tests that need a cluster or other programs are in test/, in projects of their own. */
 export default {
   // jest's default of 5 s is too short while tests of a cluster use all processors. A test that hangs still fails.
   testTimeout: 60_000,

@@ -5,6 +5,7 @@ import { expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { tryRun } from '../cluster/run.ts';
+import native from './native-project.json' with { type: 'json' };
 
 const resultsSchema = z.object({
   testResults: z.array(
@@ -23,13 +24,10 @@ async function runExamples(files: readonly string[], options: readonly string[] 
   const folder = mkdtempSync(join(tmpdir(), 'coppice-jest-'));
   const outputFile = join(folder, 'results.json');
   const config = {
-    rootDir: import.meta.dirname,
-    testMatch: files.map((file) => `<rootDir>/examples/${file}`),
-    transform: {},
-    extensionsToTreatAsEsm: ['.ts'],
-    testRunner: '<rootDir>/native-runner.ts',
-    testEnvironment: '<rootDir>/unsandboxed-environment.ts',
-    testSequencer: '<rootDir>/examples/by-path.cjs',
+    ...native,
+    rootDir: REPOSITORY_ROOT,
+    testMatch: files.map((file) => `<rootDir>/test/jest/examples/${file}`),
+    testSequencer: '<rootDir>/test/jest/examples/by-path.cjs',
     // Makes Jest start a worker although maxWorkers is 1.
     workerIdleMemoryLimit: '1GB',
   };
