@@ -1,7 +1,7 @@
 import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { KnownEnvironment, OperatorMessage } from '../waker-protocol/messages.ts';
 import { Environments } from './environments.ts';
 import { RequestSlots } from './request-slots.ts';
@@ -21,6 +21,8 @@ interface Answer {
 }
 
 let report: (message: OperatorMessage) => void;
+/** Called for each request that waits for a report. */
+let listen: jest.SpiedFunction<Environments['listen']>;
 let held: RequestSlots;
 let server: WakerServer;
 let port: number;
@@ -33,6 +35,7 @@ const closing: (() => Promise<unknown>)[] = [];
 async function startServer({ max = 10, holdMs = 5000, proofs = new Proofs('k', Date.now) } = {}): Promise<void> {
   const environments = new Environments({ lingerMs: 60_000, now: Date.now });
   report = environments.receiver();
+  listen = jest.spyOn(environments, 'listen');
   visited = [];
   open = 0;
   outcomes = [];
@@ -121,6 +124,9 @@ async function until(isTrue: () => boolean): Promise<void> {
   expect(isTrue()).toBe(true);
 }
 
+/** Waits for the server to hold a request: a fixed time would be too short on a busy machine. */
+const untilOneWaits = () => until(() => listen.mock.calls.length > 0);
+
 describe('a request to a sleeping environment', () => {
   test('is held until its service runs, and forwarded with its headers and body', async () => {
     know();
@@ -195,7 +201,7 @@ describe('a request to a sleeping environment', () => {
 
   test('waits until an operator has reported the environment', async () => {
     const answering = send('/');
-    await delay(50);
+    await untilOneWaits();
     const { port: appPort } = await application((_request, response) => response.end('ok'));
     awake(appPort);
     expect((await answering).body).toBe('ok');
@@ -203,7 +209,7 @@ describe('a request to a sleeping environment', () => {
 
   test('is answered at once for an unknown host as soon as an operator has reported everything', async () => {
     const early = send('/');
-    await delay(50);
+    await untilOneWaits();
     report({ type: 'synced', isComplete: true });
     expect((await early).status).toBe(503);
     expect((await send('/')).status).toBe(503);
@@ -213,7 +219,7 @@ describe('a request to a sleeping environment', () => {
   test('ends its wait for an operator when the client leaves', async () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n');
-    await delay(50);
+    await untilOneWaits();
     expect(outcomes).toEqual([]);
     socket.destroy();
     await until(() => outcomes.length > 0);
