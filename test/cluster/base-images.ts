@@ -13,13 +13,13 @@ import {
 import { basename, join } from 'node:path';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
+import type { ProgramName } from './go-binaries.ts';
 import { moduleSources } from './go-workspace.ts';
 import { imageStore, loadIntoDocker } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
 import { CACHE_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
 import { buildPrograms, programPath, programStamp } from './programs.ts';
-import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow, recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
@@ -103,7 +103,7 @@ async function ensureBaseImage(name: ImageName, progress: Progress): Promise<voi
     );
     return;
   }
-  await makeImage(name, progress);
+  await buildBaseImage(name, progress);
 }
 
 function findStored(name: ImageName): StoredImage | undefined {
@@ -115,7 +115,7 @@ export function storedImages(names: readonly ImageName[]): ImageName[] {
   return names.filter((name) => findStored(name) !== undefined);
 }
 
-/** Builds and stores those of the images that are not stored. Only where no registry is reached. Returns them in order. */
+/** Stores those of the images that are not stored; builds or pulls those that Docker does not have. Returns them in order. */
 export async function storeBaseImages(names: readonly ImageName[], progress: Progress): Promise<StoredImage[]> {
   const missing = names.filter((name) => findStored(name) === undefined);
   await ensureBaseImages(missing, progress);
@@ -125,7 +125,7 @@ export async function storeBaseImages(names: readonly ImageName[], progress: Pro
   );
   return names.map((name) => {
     const stored = findStored(name);
-    if (stored === undefined) throw new Error(`${IMAGES[name]} was not stored: Docker has it, but not of this recipe`);
+    if (stored === undefined) throw new Error(`${IMAGES[name]} was not stored: Docker has it, but of another recipe`);
     return stored;
   });
 }
@@ -167,7 +167,7 @@ async function buildSystemStage(name: ImageName, progress: Progress): Promise<vo
   );
 }
 
-async function makeImage(name: ImageName, progress: Progress): Promise<void> {
+async function buildBaseImage(name: ImageName, progress: Progress): Promise<void> {
   const recipe = recipes[name];
   if (!isDebianRoot()) {
     throw new Problem(

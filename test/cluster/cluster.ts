@@ -87,16 +87,16 @@ async function bringUpKindCluster(
     const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
     const installed = isNew ? undefined : kubectl;
     await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
-    const { madeHere } = isNew ? await plan() : node;
+    const { isBuiltLocally } = isNew ? await plan() : node;
     const parts: string[] = [];
-    const stored = madeHere && isNew ? storedImages(firstImages(newCluster.nodes ?? 1)) : [];
-    if (madeHere && isNew) {
+    const stored = isBuiltLocally && isNew ? storedImages(firstImages(newCluster.nodes ?? 1)) : [];
+    if (isBuiltLocally && isNew) {
       for (const one of images) {
         const delivered = await deliverStored(one, registry, progress);
         if (delivered !== undefined) parts.push(delivered);
       }
     }
-    if (madeHere) await mirrorImages([...new Set<ImageName>(['valkey', 'node', ...stored])], registry, progress);
+    if (isBuiltLocally) await mirrorImages([...new Set<ImageName>(['valkey', 'node', ...stored])], registry, progress);
     return { registry, parts, images: stored };
   };
   const early = isNew ? startRegistries() : undefined;
@@ -113,11 +113,11 @@ async function bringUpKindCluster(
   const { registry, parts } = await (early ?? startRegistries());
   await connectRegistries();
   // The node and builders do not read Docker's configuration, so they get its mirrors.
-  const hubMirrors = node.madeHere ? [] : await dockerHubMirrors();
-  const nodeRegistry = configureNodeRegistry(registry, node.madeHere, hubMirrors);
+  const hubMirrors = node.isBuiltLocally ? [] : await dockerHubMirrors();
+  const nodeRegistry = configureNodeRegistry(registry, node.isBuiltLocally, hubMirrors);
   nodeRegistry.catch(() => undefined); // Reported below.
   const load = async (name: ImageName, nodes: readonly string[]) => {
-    if (!node.madeHere) return;
+    if (!node.isBuiltLocally) return;
     const isPrefetched = (await prefetched?.(name)) === true;
     const missing = isPrefetched ? nodes.filter((one) => one !== NODE_CONTAINER) : nodes;
     if (missing.length === 0) return;
@@ -145,7 +145,7 @@ async function bringUpKindCluster(
   // While images are built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
   const ingressUrl = `http://127.0.0.1:${INGRESS_PORT}`;
-  const isMirror = node.madeHere;
+  const isMirror = node.isBuiltLocally;
   return {
     hubMirrors,
     kubeconfig: KUBECONFIG_FILE,

@@ -70,7 +70,7 @@ export async function flattenImage(
 export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;
 
 /** Removes all locally built images. */
-export async function removeMadeImages(): Promise<void> {
+export async function removeLocalImages(): Promise<void> {
   const list = await run('docker', ['images', '--quiet', '--filter', `label=${recipeLabel}`]);
   const ids = [...new Set(list.split('\n').filter(Boolean))];
   if (ids.length > 0) await run('docker', ['rmi', '--force', ...ids], { deadline: 120 });

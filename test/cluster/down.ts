@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { engineAnswers, ensureDockerEngine, startedHere, stopDockerEngine } from './docker-engine.ts';
-import { removeMadeImages } from './docker.ts';
+import { removeLocalImages } from './docker.ts';
 import { exclusively } from './exclusively.ts';
 import { deleteKindCluster } from './kind-cluster.ts';
 import { CACHE_FOLDER, LOCAL_FOLDER } from './paths.ts';
@@ -22,7 +22,7 @@ await runMain(async () => {
       await progress.step('remove the registry and its volume', removeRegistry);
       // Fails, as intended, while another kind cluster uses the network.
       await tryRun('docker', ['network', 'rm', 'kind']);
-      if (values.caches) await progress.step('remove the images that were built locally', removeMadeImages);
+      if (values.caches) await progress.step('remove the images that were built locally', removeLocalImages);
     }
     await progress.step('stop Docker Engine, if it was started here', stopDockerEngine);
     if (existsSync(LOCAL_FOLDER)) rmSync(LOCAL_FOLDER, { recursive: true });

@@ -70,7 +70,7 @@ export interface NewCluster {
 }
 
 /** Returns kind's configuration. */
-function kindConfiguration(nodes: number, ipFamily: IpFamily, { madeHere }: NodeImage): string {
+function kindConfiguration(nodes: number, ipFamily: IpFamily, { isBuiltLocally }: NodeImage): string {
   const controllerManager = { 'kube-api-qps': '200', 'kube-api-burst': '400', 'concurrent-namespace-syncs': '40' };
   const extraArgs = Object.entries({ 'enable-hostpath-provisioner': 'true', ...controllerManager });
   const patches = [
@@ -93,7 +93,7 @@ function kindConfiguration(nodes: number, ipFamily: IpFamily, { madeHere }: Node
     // publish the API server of an IPv6 cluster on ::1.
     networking: { ipFamily, apiServerAddress: '127.0.0.1' },
     // A locally built node image contains this.
-    ...(!madeHere && {
+    ...(!isBuiltLocally && {
       containerdConfigPatches: [
         '[plugins."io.containerd.grpc.v1.cri".registry]\n  config_path = "/etc/containerd/certs.d"\n',
       ],

@@ -3,9 +3,10 @@ import { ensureSystemStage, type ImageName, registriesAreReached, storeBaseImage
 import { missingCommandLineTools } from './command-line-tools.ts';
 import { isDebianRoot } from './debian-packages.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
+import type { ProgramName } from './go-binaries.ts';
 import { ensureNodeSystem, hasNodeImage, NODE_PROGRAMS, planNodeImage } from './node-image.ts';
 import { checkMachine } from './prerequisites.ts';
-import { buildPrograms, type ProgramName } from './programs.ts';
+import { buildPrograms } from './programs.ts';
 import type { Progress } from './progress.ts';
 import { VERSIONS } from './versions.ts';
 
@@ -51,7 +52,7 @@ export async function finishLocalBuild(options: LocalBuildOptions, progress: Pro
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   const { pulledNodeImage } = VERSIONS;
-  if (!(await planNodeImage(pulledNodeImage)).madeHere) return;
+  if (!(await planNodeImage(pulledNodeImage)).isBuiltLocally) return;
   const { programs, images } = await startParts(pulledNodeImage, options, progress);
   // Nothing runs any more when this throws.
   await Promise.allSettled([programs, images]);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { ensureBaseImages, registriesAreReached } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, flattenImage, imageRecipes } from './docker.ts';
+import type { ProgramName } from './go-binaries.ts';
 import { moduleSources } from './go-workspace.ts';
 import { imageStore, importIntoDocker, loadIntoDocker } from './image-store.ts';
 import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { messageOf, Problem } from './problem.ts';
 import { buildPrograms, programStamp } from './programs.ts';
-import type { ProgramName } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { recipeHash } from './recipe.ts';
 import { run, tryRun } from './run.ts';
@@ -17,13 +17,16 @@ import { VERSIONS } from './versions.ts';
 export interface NodeImage {
   name: string;
   /** Whether it was built locally from Debian packages and Go modules, because kindest/node could not be pulled. */
-  madeHere: boolean;
+  isBuiltLocally: boolean;
 }
 
-const madeRepository = 'coppice-kind-node';
-const madeName = `${madeRepository}:${VERSIONS.kubernetes}`;
+const localRepository = 'coppice-kind-node';
+const localName = `${localRepository}:${VERSIONS.kubernetes}`;
 
-export const nodeImageNamed = (name: string): NodeImage => ({ name, madeHere: name.startsWith(`${madeRepository}:`) });
+export const nodeImageNamed = (name: string): NodeImage => ({
+  name,
+  isBuiltLocally: name.startsWith(`${localRepository}:`),
+});
 
 /** Programs in the node image. */
 export const NODE_PROGRAMS: readonly ProgramName[] = ['node', 'containerd', 'ctr', 'containerd-shim-runc-v2'];
@@ -32,27 +35,27 @@ export const NODE_PROGRAMS: readonly ProgramName[] = ['node', 'containerd', 'ctr
 const systemStages = { network: 'coppice-kind-node-network', system: 'coppice-kind-node-system' };
 const dockerfile = join(import.meta.dirname, 'node-image/node.Dockerfile');
 /** Images from which the node image is made: with several layers, and with one. */
-const layersName = `${madeRepository}-layers`;
+const layersName = `${localRepository}-layers`;
 /** The name in settings.Dockerfile. */
-const filesName = `${madeRepository}-files`;
+const filesName = `${localRepository}-files`;
 const settings = join(import.meta.dirname, 'node-image/settings.Dockerfile');
 
 /** Returns whether a node image exists, so that none has to be built or pulled. */
 export async function hasNodeImage(official: string): Promise<boolean> {
-  return (await findNodeImage(official)) !== undefined || imageStore.find(madeName, recipe()) !== undefined;
+  return (await findNodeImage(official)) !== undefined || imageStore.find(localName, recipe()) !== undefined;
 }
 
 /** Returns Docker's node image: the official one, or the current locally built one. */
 async function findNodeImage(official: string): Promise<NodeImage | undefined> {
-  const present = await imageRecipes([official, madeName]);
+  const present = await imageRecipes([official, localName]);
   if (present.has(official)) return nodeImageNamed(official);
-  if (present.get(madeName) === recipe()) return nodeImageNamed(madeName);
+  if (present.get(localName) === recipe()) return nodeImageNamed(localName);
   return undefined;
 }
 
 /** Stores a locally built node image, so that it is not built again when Docker loses it. */
 export async function storeNodeImage(progress: Progress): Promise<void> {
-  if ((await imageRecipes([madeName])).get(madeName) === recipe()) await imageStore.store([madeName], progress);
+  if ((await imageRecipes([localName])).get(localName) === recipe()) await imageStore.store([localName], progress);
 }
 
 /** A node image and where it comes from: Docker has it, or it is stored, pulled or built. */
@@ -67,14 +70,14 @@ export interface NodeImagePlan extends NodeImage {
 export async function planNodeImage(official: string): Promise<NodeImagePlan> {
   const found = await findNodeImage(official);
   if (found) return { ...found, from: 'docker' };
-  if (imageStore.find(madeName, recipe()) !== undefined) return { ...nodeImageNamed(madeName), from: 'store' };
+  if (imageStore.find(localName, recipe()) !== undefined) return { ...nodeImageNamed(localName), from: 'store' };
   if (await registriesAreReached()) return { ...nodeImageNamed(official), from: 'registry' };
   if (!isDebianRoot()) {
     throw new Problem(
       'kindest/node cannot be pulled: no image registry is reached. It can be built locally only on Debian, as root.',
     );
   }
-  return { ...nodeImageNamed(madeName), from: 'build' };
+  return { ...nodeImageNamed(localName), from: 'build' };
 }
 
 /** Makes Docker have a planned node image, and returns it. */
@@ -87,14 +90,14 @@ export async function provideNodeImage({ from, ...image }: NodeImagePlan, progre
   }
   if (from === 'build') {
     await Promise.all([buildPrograms(NODE_PROGRAMS, progress), ensureNodeSystem(progress)]);
-    await progress.step(`build the node image ${name}`, make);
+    await progress.step(`build the node image ${name}`, buildNodeImage);
   }
   return image;
 }
 
 async function loadStored(detail: Detail): Promise<void> {
-  const stored = imageStore.find(madeName, recipe());
-  if (stored === undefined) throw new Error(`${madeName} is not stored any more`);
+  const stored = imageStore.find(localName, recipe());
+  if (stored === undefined) throw new Error(`${localName} is not stored any more`);
   try {
     await importIntoDocker(stored, detail);
   } catch (error) {
@@ -140,7 +143,7 @@ function recipe(): string {
   return recipeHash([join(import.meta.dirname, 'node-image')], words);
 }
 
-async function make(detail: Detail): Promise<void> {
+async function buildNodeImage(detail: Detail): Promise<void> {
   mkdirSync(CACHE_FOLDER, { recursive: true });
   const work = mkdtempSync(join(CACHE_FOLDER, 'node-image-'));
   try {
@@ -159,7 +162,7 @@ async function make(detail: Detail): Promise<void> {
     await flattenImage(layersName, filesName, { recipe: recipe(), scratch: work, detail });
     const nothing = join(work, 'nothing');
     mkdirSync(nothing);
-    await dockerBuild(madeName, nothing, { recipe: recipe(), dockerfile: settings, detail });
+    await dockerBuild(localName, nothing, { recipe: recipe(), dockerfile: settings, detail });
   } finally {
     await tryRun('docker', ['rmi', layersName, filesName]);
     rmSync(work, { recursive: true, force: true });

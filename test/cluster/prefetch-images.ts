@@ -50,7 +50,7 @@ export function prefetchImages(
     const [started, image] = await Promise.allSettled([registries, nodeImage()]);
     if (started.status === 'rejected' || image.status === 'rejected') return pulls;
     const { registry, parts, images } = started.value;
-    if (!image.value.madeHere || parts.length + images.length === 0) return pulls;
+    if (!image.value.isBuiltLocally || parts.length + images.length === 0) return pulls;
     await waitForContainerd(signal);
     await connectRegistries();
     await configureNodeRegistry(registry, true, [], [NODE_CONTAINER]);

@@ -75,7 +75,7 @@ async function spawnOf(one: Harness, files: Record<string, string>): Promise<str
 
 async function hasAgent(): Promise<boolean> {
   const image = await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER]);
-  if (!nodeImageNamed(image.trim()).madeHere) return false;
+  if (!nodeImageNamed(image.trim()).isBuiltLocally) return false;
   if ((await tryOnNode('systemctl', 'is-active', 'network-policy-agent')) !== undefined) return true;
   throw new Problem(
     'The node enforces no NetworkPolicies: it is from an older image, or its agent failed. ' +
