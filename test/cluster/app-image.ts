@@ -100,7 +100,7 @@ async function buildMissing({ context, dockerfile }: ImageSource, image: string,
   await progress.step(`build ${image}`, (detail) => dockerBuild(image, context, { ...options, detail }));
 }
 
-/** Builds and stores the image of the current files, unless it is stored. Call it only where no registry is reached. */
+/** Builds and stores the image of the current files, unless it is stored. */
 export async function storeImage(source: ImageSource, progress: Progress): Promise<StoredImage> {
   const image = await currentImage(source);
   if (findStored(image) === undefined) {

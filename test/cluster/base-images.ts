@@ -106,8 +106,9 @@ async function ensureBaseImage(name: ImageName, progress: Progress): Promise<voi
   await buildBaseImage(name, progress);
 }
 
+/** Returns a stored image that was built locally from the current recipe, or pulled, which has no recipe. */
 function findStored(name: ImageName): StoredImage | undefined {
-  return imageStore.find(IMAGES[name], recipeOf(name));
+  return imageStore.find(IMAGES[name], recipeOf(name)) ?? imageStore.find(IMAGES[name], '');
 }
 
 /** Returns those of the images that are stored, in order. */

@@ -64,8 +64,9 @@ async function bringUp(engine: OwnEngine, folder: string): Promise<void> {
     XDG_CACHE_HOME: join(folder, 'cache'),
     PATH: `${layOutPrograms(folder)}:${process.env['PATH'] ?? ''}`,
   };
-  const up = ['test/cluster/up.ts', '--node-image', nodeImage];
-  await engine.run(process.execPath, up, await engine.checkOut(), env);
+  const checkout = await engine.checkOut();
+  await engine.run(process.execPath, ['test/cluster/up.ts', '--node-image', nodeImage], checkout, env);
+  await engine.run(process.execPath, ['test/pulled-images/store-pulled.ts'], checkout, env);
 }
 
 /** Verifies that an image was pulled: Docker knows the digest of a manifest only from a registry. */
