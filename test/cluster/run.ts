@@ -49,6 +49,9 @@ export function run(program: string, args: readonly string[], options: RunOption
     const timer = setTimeout(() => {
       late = true;
       child.kill('SIGKILL');
+      // A program that the child has started may keep the pipes open.
+      child.stdout.destroy();
+      child.stderr.destroy();
     }, deadline * 1000);
 
     createInterface(child.stderr).on('line', (line) => {
