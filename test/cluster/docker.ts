@@ -74,5 +74,5 @@ export async function removeLocalImages(): Promise<void> {
   const list = await run('docker', ['images', '--quiet', '--filter', `label=${recipeLabel}`]);
   const ids = [...new Set(list.split('\n').filter(Boolean))];
   if (ids.length > 0) await run('docker', ['rmi', '--force', ...ids], { deadline: 120 });
-  await run('docker', ['image', 'prune', '--force'], { deadline: 120 });
+  await run('docker', ['image', 'prune', '--force', '--filter', `label=${recipeLabel}`], { deadline: 120 });
 }

@@ -240,7 +240,7 @@ async function waitForPodStatuses(tools: CommandLineTools, deadline: number): Pr
 /** Removes the nodes with their volumes. Uses only Docker, so that cleaning up does not need kind. */
 export async function deleteKindCluster(): Promise<void> {
   const names = await nodeNames();
-  if (names.length > 0) await tryRun('docker', ['rm', '--force', '--volumes', ...names], { deadline: 120 });
+  if (names.length > 0) await run('docker', ['rm', '--force', '--volumes', ...names], { deadline: 120 });
   rmSync(KUBECONFIG_FILE, { force: true });
 }
 

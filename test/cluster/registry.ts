@@ -113,7 +113,7 @@ export async function ensureRegistry(
   try {
     await waitFor('the registry', 120, async () => (await statusOf(registry)) === 200 || undefined);
   } catch (error) {
-    throw new Problem(`${messageOf(error)}\n${await containerStory()}`, { cause: error });
+    throw await withDiagnosis(error, REGISTRY_CONTAINER);
   }
   return registry;
 }
@@ -126,7 +126,7 @@ async function existingRegistry(passwords: string[], detail: Detail): Promise<Re
     await waitFor('the registry', 60, async () => (await statusOf(localRegistry(''))) !== undefined || undefined);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    detail(`it does not respond, and is created again: ${await containerStory()}`);
+    detail(`it does not respond, and is created again: ${await diagnose(REGISTRY_CONTAINER)}`);
     return undefined;
   }
   for (const registry of passwords.map(localRegistry)) {
@@ -143,11 +143,17 @@ async function inspect(format: string): Promise<string | undefined> {
   return (await tryRun('docker', ['inspect', '--format', format, REGISTRY_CONTAINER]))?.trim();
 }
 
-/** Returns the state and last output of its container, to find out why it does not respond. */
-async function containerStory(): Promise<string> {
-  const state = await inspect('{{json .State}} {{json .NetworkSettings.Ports}}');
-  const log = await tryRun('sh', ['-c', `docker logs --tail 5 ${REGISTRY_CONTAINER} 2>&1`]);
-  return [state, log].filter((part) => part !== undefined).join('\n');
+/** Returns the state and last output of a container, to find out why it does not respond. */
+async function diagnose(container: string): Promise<string> {
+  const format = '{{json .State}} {{json .NetworkSettings.Ports}}';
+  const state = await tryRun('docker', ['inspect', '--format', format, container]);
+  const log = await tryRun('sh', ['-c', 'docker logs --tail 5 "$1" 2>&1', 'sh', container]);
+  return [state?.trim(), log].filter((part) => part !== undefined).join('\n');
+}
+
+/** Returns the Problem that a container does not respond, with its state and last output. */
+export async function withDiagnosis(error: unknown, container: string): Promise<Problem> {
+  return new Problem(`${messageOf(error)}\n${await diagnose(container)}`, { cause: error });
 }
 
 async function createRegistry(registry: Registry, progress: Progress, detail: Detail): Promise<void> {
@@ -223,9 +229,10 @@ async function connectRegistry(container: string): Promise<void> {
   });
 }
 
+/** Removes the containers of both registries, and their images. */
 export async function removeRegistry(): Promise<void> {
-  for (const name of [REGISTRY_CONTAINER, IMAGES_CONTAINER]) {
-    await tryRun('docker', ['rm', '--force', '--volumes', name]);
-  }
-  await tryRun('docker', ['volume', 'rm', REGISTRY_VOLUME]);
+  const filters = [REGISTRY_CONTAINER, IMAGES_CONTAINER].flatMap((name) => ['--filter', `name=^${name}$`]);
+  const ids = (await run('docker', ['ps', '--all', '--quiet', ...filters])).split('\n').filter((id) => id !== '');
+  if (ids.length > 0) await run('docker', ['rm', '--force', '--volumes', ...ids], { deadline: 120 });
+  await run('docker', ['volume', 'rm', '--force', REGISTRY_VOLUME]);
 }
