@@ -27,13 +27,15 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
   }
   detail('installing Debian package docker.io');
   await installDebianPackages(['docker.io', 'libcap2-bin'], detail);
-  if (existsSync('/run/systemd/system')) {
+  const hasSystemd = existsSync('/run/systemd/system');
+  if (hasSystemd) {
     await run('systemctl', ['start', 'docker'], { detail });
   } else {
     detail('starting dockerd');
     await startDockerd();
   }
-  await waitFor(`Docker Engine (its log: ${dockerdLog})`, 120, engineAnswers);
+  const log = hasSystemd ? '`journalctl --unit docker` shows its log' : `its log: ${dockerdLog}`;
+  await waitFor(`Docker Engine (${log})`, 120, engineAnswers);
 }
 
 /** Starts dockerd in a session of its own, and records its process ID for `npm run down`. */

@@ -10,7 +10,7 @@ import type { Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER } from './paths.ts';
 import type { Detail } from './progress.ts';
 import { recipeHash } from './recipe.ts';
-import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME } from './registry.ts';
+import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME, withDiagnosis } from './registry.ts';
 import { run, tryRun } from './run.ts';
 import { IMAGES } from './versions.ts';
 import { waitFor } from './wait-for.ts';
@@ -83,12 +83,14 @@ export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: 
     await create(certificate, recipe);
   }
   await run('docker', ['start', IMAGES_CONTAINER]);
-  await waitFor('the registry of built images', 60, () =>
-    fetch(`http://${IMAGES_HOST_ADDRESS}/v2/`).then(
-      ({ status }) => (status === 401 ? true : undefined),
-      () => undefined,
-    ),
-  );
+  try {
+    await waitFor('the registry of built images', 60, async () => {
+      const { status } = await fetch(`http://${IMAGES_HOST_ADDRESS}/v2/`, { signal: AbortSignal.timeout(3000) });
+      return status === 401 ? true : undefined;
+    });
+  } catch (error) {
+    throw await withDiagnosis(error, IMAGES_CONTAINER);
+  }
 }
 
 async function create(certificate: string, recipe: string): Promise<void> {

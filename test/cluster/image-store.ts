@@ -104,10 +104,10 @@ export class ImageStore {
         if (!existsSync(this.blob(layer))) renameSync(realpathSync(join(archive, path)), this.blob(layer));
       }
       const config = basename(Config, '.json');
-      writeFileSync(this.blob(config), text);
+      writeWhole(this.blob(config), text);
       for (const image of RepoTags ?? []) {
         const stored: StoredImage = { image, recipe: recipes.get(image) ?? '', config, layers };
-        writeFileSync(this.#entryFile(image), JSON.stringify(stored));
+        writeWhole(this.#entryFile(image), JSON.stringify(stored));
       }
     }
     this.#removeUnusedBlobs();
@@ -158,6 +158,12 @@ export class ImageStore {
       if (!used.has(digest)) rmSync(this.blob(digest));
     }
   }
+}
+
+/** Writes a file as a whole: a machine that stops meanwhile must not leave a part of it. */
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
 }
 
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');

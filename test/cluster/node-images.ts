@@ -3,15 +3,15 @@ import type { Progress } from './progress.ts';
 import { mirrorPath } from './registry-images.ts';
 import { run, tryRun } from './run.ts';
 
-/** Label of an image in containerd: the recipe of the pulled version. */
-const recipeLabel = 'dev.coppice.recipe';
+/** Label of an image in containerd: the digest of the configuration of the pulled version. */
+const configLabel = 'dev.coppice.config';
 
 const imagesOn = (node: string, ...args: string[]) => ['exec', node, 'ctr', '-n', 'k8s.io', 'images', ...args];
 
-/** Returns the recipe of an image that was pulled into a node; undefined if it was not pulled. */
-async function nodeRecipe(node: string, image: string): Promise<string | undefined> {
+/** Returns the digest of the configuration of an image that was pulled into a node; undefined if it was not pulled. */
+async function configInNode(node: string, image: string): Promise<string | undefined> {
   const output = await tryRun('docker', imagesOn(node, 'list', `name==${mirrorPath(image)}`));
-  return new RegExp(`${recipeLabel}=([^ ,]*)`).exec(output ?? '')?.[1];
+  return new RegExp(`${configLabel}=([^ ,]*)`).exec(output ?? '')?.[1];
 }
 
 /**
@@ -19,11 +19,11 @@ async function nodeRecipe(node: string, image: string): Promise<string | undefin
  * pull another version of the same tag.
  */
 export async function pullIntoNode(node: string, images: readonly StoredImage[], progress: Progress): Promise<void> {
-  for (const { image, recipe } of images) {
-    if ((await nodeRecipe(node, image)) === recipe) continue;
+  for (const { image, config } of images) {
+    if ((await configInNode(node, image)) === config) continue;
     await progress.step(`pull ${image} into ${node}`, async () => {
       await pull(node, mirrorPath(image));
-      await run('docker', imagesOn(node, 'label', mirrorPath(image), `${recipeLabel}=${recipe}`));
+      await run('docker', imagesOn(node, 'label', mirrorPath(image), `${configLabel}=${config}`));
     });
   }
 }
