@@ -38,24 +38,31 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
   await waitFor(`Docker Engine (${log})`, 120, engineAnswers);
 }
 
-/** Starts dockerd in a session of its own, and records its process ID for `npm run down`. */
-async function startDockerd(): Promise<void> {
-  const flags: string[] = [];
+/** Returns dockerd's flags for the runtime that can run kind's nodes on this machine. */
+export async function runtimeFlags(): Promise<string[]> {
   // Without CAP_SYS_RESOURCE, `docker run --privileged`, which kind uses, fails; a wrapper of runc removes that
   // capability.
-  const capable = await tryRun('capsh', ['--has-p=cap_sys_resource']);
-  if (capable === undefined) {
-    mkdirSync(PROGRAMS_FOLDER, { recursive: true });
-    const runtime = join(PROGRAMS_FOLDER, 'runc-without-sys-resource');
-    copyFileSync(join(import.meta.dirname, 'runc-without-sys-resource'), runtime);
-    flags.push('--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain');
-  }
-  mkdirSync(LOCAL_FOLDER, { recursive: true });
-  const output = openSync(dockerdLog, 'a');
+  if ((await tryRun('capsh', ['--has-p=cap_sys_resource'])) !== undefined) return [];
+  mkdirSync(PROGRAMS_FOLDER, { recursive: true });
+  const runtime = join(PROGRAMS_FOLDER, 'runc-without-sys-resource');
+  copyFileSync(join(import.meta.dirname, 'runc-without-sys-resource'), runtime);
+  return ['--add-runtime', `plain=${runtime}`, '--default-runtime', 'plain'];
+}
+
+/** Returns the environment of dockerd. */
+export function engineEnvironment(): NodeJS.ProcessEnv {
   // The PATH may contain the node's containerd, which is newer than Docker's: Docker must not find its shim.
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => resolve(folder) !== PROGRAMS_FOLDER);
-  const env = { ...process.env, PATH: folders.join(delimiter) };
-  const dockerd = spawn('dockerd', flags, { detached: true, stdio: ['ignore', output, output], env });
+  return { ...process.env, PATH: folders.join(delimiter) };
+}
+
+/** Starts dockerd in a session of its own, and records its process ID for `npm run down`. */
+async function startDockerd(): Promise<void> {
+  const flags = await runtimeFlags();
+  mkdirSync(LOCAL_FOLDER, { recursive: true });
+  const output = openSync(dockerdLog, 'a');
+  const options = { detached: true, stdio: ['ignore' as const, output, output], env: engineEnvironment() };
+  const dockerd = spawn('dockerd', flags, options);
   dockerd.on('error', (error) => console.error(`dockerd could not be started: ${error.message}`));
   dockerd.unref();
   if (dockerd.pid) writeFileSync(pidFile, String(dockerd.pid));

@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { withCleanUp } from './clean-up.ts';
 import { isDebianRoot } from './debian-packages.ts';
 import { OwnEngine, type OwnEngineOptions } from './own-engine.ts';
-import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
+import { PROGRAMS_FOLDER } from './paths.ts';
 import { NotRun } from './problem.ts';
 
-export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
+export interface OwnClusterOptions extends OwnEngineOptions {
   /** Arguments of `npm run up`. */
   up: readonly string[];
   /** The Jest project whose tests run on the cluster. */
@@ -23,11 +22,10 @@ export interface OwnClusterOptions extends Omit<OwnEngineOptions, 'folder'> {
  */
 export async function testOnOwnCluster({ up, project, jest, env, ...options }: OwnClusterOptions): Promise<void> {
   if (!isDebianRoot()) throw new NotRun('a second Docker Engine needs Debian and root.');
-  mkdirSync(CACHE_FOLDER, { recursive: true });
-  const engine = new OwnEngine({ ...options, folder: mkdtempSync(join(CACHE_FOLDER, `${options.namespace}-`)) });
+  const engine = new OwnEngine(options);
   await withCleanUp(
     async () => {
-      await engine.addNamespace();
+      await engine.create();
       await engine.startEngine();
       const checkout = await engine.checkOut();
       await engine.run(process.execPath, ['test/cluster/up.ts', ...up], checkout);

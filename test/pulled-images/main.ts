@@ -1,7 +1,7 @@
 // Runs `npm run up` as on a machine with Docker and a reachable registry: an engine without images, whose docker.io
 // mirror serves the locally built images under their upstream names. Fails if anything is compiled, or an image is
 // built that can be pulled. The engine has a network namespace, so the local cluster is not affected.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeBaseImages } from '../cluster/base-images.ts';
 import { withCleanUp } from '../cluster/clean-up.ts';
@@ -9,7 +9,6 @@ import { isDebianRoot } from '../cluster/debian-packages.ts';
 import { imageStore } from '../cluster/image-store.ts';
 import { planNodeImage, provideNodeImage, storeNodeImage } from '../cluster/node-image.ts';
 import { OwnEngine } from '../cluster/own-engine.ts';
-import { CACHE_FOLDER } from '../cluster/paths.ts';
 import { buildPrograms, programPath } from '../cluster/programs.ts';
 import { NotRun } from '../cluster/problem.ts';
 import { runMain, startProgress } from '../cluster/progress.ts';
@@ -115,17 +114,15 @@ await runMain(async () => {
   if (!isDebianRoot()) throw new NotRun('the images to pull are built locally, which needs Debian and root.');
   if (process.argv.includes('--sizes')) return showSizes();
   await buildPrograms(['registry', 'host'], progress);
-  mkdirSync(CACHE_FOLDER, { recursive: true });
-  const folder = mkdtempSync(join(CACHE_FOLDER, 'pulled-'));
   const engine = new OwnEngine({
     namespace: 'coppice-pulled',
     links: ['coppice-out', 'coppice-in'],
     addresses: ['172.31.255.1', '172.31.255.2'],
-    folder,
   });
+  const { folder } = engine;
   await withCleanUp(
     async () => {
-      await engine.addNamespace();
+      await engine.create();
       const registryAddress = await serveImages(engine, folder);
       await engine.startEngine('--registry-mirror', `http://${registryAddress}`);
       await bringUp(engine, folder);
