@@ -18,11 +18,11 @@ import { moduleSources } from './go-workspace.ts';
 import { imageStore, loadIntoDocker } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
 import { CACHE_FOLDER } from './paths.ts';
-import { Problem } from './problem.ts';
+import { messageOf, Problem } from './problem.ts';
 import { buildPrograms, programPath, programStamp } from './programs.ts';
 import type { Detail, Progress } from './progress.ts';
 import { filesBelow, recipeHash } from './recipe.ts';
-import { run, tryRun } from './run.ts';
+import { run } from './run.ts';
 import { IMAGES, VERSIONS } from './versions.ts';
 
 export type ImageName = keyof typeof IMAGES;
@@ -63,12 +63,25 @@ const recipes: Record<ImageName, Recipe> = {
 
 const folderOf = (name: ImageName): string => join(import.meta.dirname, 'base-images', name);
 
-let reached: Promise<boolean> | undefined;
+let failure: Promise<string | undefined> | undefined;
 
-/** Returns whether the Docker Engine can pull images; tried once, for at most 20 s. */
-export function registriesAreReached(): Promise<boolean> {
-  reached ??= tryRun('docker', ['pull', '-q', IMAGES.busybox], { deadline: 20 }).then((id) => id !== undefined);
-  return reached;
+/** Returns why the Docker Engine cannot pull images; undefined if it can. Tried once, for at most 20 s. */
+export function pullFailure(): Promise<string | undefined> {
+  failure ??= run('docker', ['pull', '-q', IMAGES.busybox], { deadline: 20 }).then(
+    () => undefined,
+    (error: unknown) => messageOf(error).trim().split('\n').at(-1),
+  );
+  return failure;
+}
+
+/** Returns whether the Docker Engine can pull images. */
+export const registriesAreReached = async (): Promise<boolean> => (await pullFailure()) === undefined;
+
+/** Returns the Problem that an image can be neither pulled nor built on this machine. */
+export async function imageProblem(image: string): Promise<Problem> {
+  const instead = 'or run this as root on Debian, where images are built locally.';
+  const why = (await pullFailure()) ?? 'the registry is reached, but not for this image';
+  return new Problem(`${image} cannot be pulled: ${why}\nCheck Docker's network, proxy and rate limit, ${instead}`);
 }
 
 const ensured = new Map<ImageName, Promise<void>>();
@@ -170,11 +183,7 @@ async function buildSystemStage(name: ImageName, progress: Progress): Promise<vo
 
 async function buildBaseImage(name: ImageName, progress: Progress): Promise<void> {
   const recipe = recipes[name];
-  if (!isDebianRoot()) {
-    throw new Problem(
-      `${IMAGES[name]} cannot be pulled: no image registry is reachable. Run this as root on Debian, where the image is built locally.`,
-    );
-  }
+  if (!isDebianRoot()) throw await imageProblem(IMAGES[name]);
   if (recipe.from) await ensureBaseImages([recipe.from], progress);
   await Promise.all([
     recipe.hasSystemStage && ensureSystemStage(name, progress),

@@ -39,8 +39,6 @@ import type { ExistingClusterOptions } from './existing-cluster.ts';
 
 export interface ClusterOptions extends NewCluster {
   existing?: ExistingClusterOptions;
-  /** kind's node image to pull, instead of that of this version of kind. */
-  nodeImage?: string;
   /** Images of this repository: those that cannot be pulled are built, and pushed while a new cluster starts. */
   images?: readonly ImageSource[];
 }
@@ -48,10 +46,10 @@ export interface ClusterOptions extends NewCluster {
 /** Starts the local kind cluster, or connects to the existing cluster that the options name. */
 export async function bringUpCluster(
   progress: Progress,
-  { existing, nodeImage = VERSIONS.pulledNodeImage, images = [], ...newCluster }: ClusterOptions,
+  { existing, images = [], ...newCluster }: ClusterOptions,
 ): Promise<Cluster> {
   return exclusively(progress, () =>
-    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(nodeImage, newCluster, images, progress),
+    existing ? useExistingCluster(existing, progress) : bringUpKindCluster(newCluster, images, progress),
   );
 }
 
@@ -60,11 +58,11 @@ export async function bringUpCluster(
  * Ingress controller and names. Each step skips what exists already, so a second run takes seconds.
  */
 async function bringUpKindCluster(
-  official: string,
   newCluster: NewCluster,
   images: readonly ImageSource[],
   progress: Progress,
 ): Promise<Cluster> {
+  const official = newCluster.nodeImage ?? VERSIONS.pulledNodeImage;
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();

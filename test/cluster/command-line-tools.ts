@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { registriesAreReached } from './base-images.ts';
-import { downloadTool } from './downloaded-tools.ts';
+import { type DownloadedTool, downloadPath, downloadTool } from './downloaded-tools.ts';
 import { CACHE_FOLDER, PROGRAMS_FOLDER } from './paths.ts';
 import { messageOf } from './problem.ts';
 import { buildPrograms, isBuilt, programPath } from './programs.ts';
@@ -33,10 +33,11 @@ const onPath: Record<keyof CommandLineTools, { version: string[]; fits: (output:
   },
 };
 
-const names = ['kind', 'kubectl', 'helm'] as const;
+const names: readonly DownloadedTool[] = ['kind', 'kubectl', 'helm'];
+const downloadsFolder = join(CACHE_FOLDER, 'downloads');
 
 /** Returns which of kind, kubectl and helm are missing from the PATH in a suitable version. */
-export async function missingCommandLineTools(): Promise<(typeof names)[number][]> {
+export async function missingCommandLineTools(): Promise<DownloadedTool[]> {
   const fitting = await Promise.all(
     names.map(async (name) => {
       const output = await tryRun(name, onPath[name].version);
@@ -52,32 +53,39 @@ export async function missingCommandLineTools(): Promise<(typeof names)[number][
  */
 export async function findCommandLineTools(progress: Progress): Promise<CommandLineTools> {
   const missing = await missingCommandLineTools();
-  const absent = missing.filter((name) => !isBuilt(name));
-  const downloaded =
-    absent.length > 0 && (await registriesAreReached()) ? await downloadAll(absent, progress) : new Set<string>();
+  const unbuilt = missing.filter((name) => !isBuilt(name));
+  const downloaded = new Set(unbuilt.filter((name) => existsSync(downloadPath(name, downloadsFolder))));
+  for (const name of downloaded) link(name, downloadPath(name, downloadsFolder));
+  const absent = unbuilt.filter((name) => !downloaded.has(name));
+  if (absent.length > 0 && (await registriesAreReached())) {
+    for (const name of await downloadAll(absent, progress)) downloaded.add(name);
+  }
   await buildPrograms(
     missing.filter((name) => !downloaded.has(name)),
     progress,
   );
-  const find = (name: (typeof names)[number]) => (missing.includes(name) ? programPath(name) : name);
+  const find = (name: DownloadedTool) => (missing.includes(name) ? programPath(name) : name);
   return { kind: find('kind'), kubectl: find('kubectl'), helm: find('helm') };
+}
+
+function link(tool: DownloadedTool, path: string): void {
+  mkdirSync(PROGRAMS_FOLDER, { recursive: true });
+  rmSync(programPath(tool), { force: true });
+  symlinkSync(path, programPath(tool));
 }
 
 /**
  * Downloads tools into the cache folder. Returns the downloaded ones, because a publisher may be unreachable even if a
  * registry is reachable.
  */
-async function downloadAll(tools: readonly (typeof names)[number][], progress: Progress): Promise<Set<string>> {
-  const downloaded = new Set<string>();
+async function downloadAll(tools: readonly DownloadedTool[], progress: Progress): Promise<DownloadedTool[]> {
+  const downloaded: DownloadedTool[] = [];
   await progress.step(`download ${tools.join(', ')}`, async (detail) => {
     for (const tool of tools) {
       try {
         const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(120_000) });
-        const path = await downloadTool(tool, join(CACHE_FOLDER, 'downloads'), get);
-        mkdirSync(PROGRAMS_FOLDER, { recursive: true });
-        rmSync(programPath(tool), { force: true });
-        symlinkSync(path, programPath(tool));
-        downloaded.add(tool);
+        link(tool, await downloadTool(tool, downloadsFolder, get));
+        downloaded.push(tool);
       } catch (error) {
         detail(messageOf(error));
         console.warn(`${tool} cannot be downloaded and is compiled: ${messageOf(error)}`);

@@ -29,6 +29,11 @@ function downloadOf(tool: DownloadedTool, platform: string): Download {
   return { url, checksum: `${url}.sha256sum`, ...(tool === 'helm' && { member: `${os}-${architecture}/helm` }) };
 }
 
+/** Returns the path of the pinned release of a tool in a folder. */
+export function downloadPath(tool: DownloadedTool, folder: string): string {
+  return join(folder, `${tool}-${tool === 'kubectl' ? VERSIONS.kubernetes : VERSIONS[tool]}`);
+}
+
 /**
  * Downloads the pinned release of a tool from its publisher into a folder, unless it exists, and returns its path.
  * Throws if the publisher does not respond, or the file's SHA-256 digest differs from that in the publisher's checksum
@@ -40,14 +45,14 @@ export async function downloadTool(
   get: Get,
   platform = `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
 ): Promise<string> {
-  const version = tool === 'kubectl' ? VERSIONS.kubernetes : VERSIONS[tool];
-  const path = join(folder, `${tool}-${version}`);
+  const path = downloadPath(tool, folder);
   if (existsSync(path)) return path;
   const { url, checksum, member } = downloadOf(tool, platform);
   const [file, sum] = await Promise.all([bytesOf(url, get), bytesOf(checksum, get)]);
   const expected = sum.toString('utf8').trim().split(/\s+/)[0] ?? '';
   const actual = createHash('sha256').update(file).digest('hex');
-  if (actual !== expected) throw new Error(`${url} has the SHA-256 digest ${actual}, and ${checksum} says ${expected}`);
+  if (actual !== expected)
+    throw new Error(`${url} has the SHA-256 digest ${actual}, but ${checksum} lists ${expected}`);
   mkdirSync(folder, { recursive: true });
   const scratch = mkdtempSync(join(folder, 'new-'));
   try {

@@ -65,8 +65,10 @@ export type IpFamily = (typeof IP_FAMILIES)[number];
 export interface NewCluster {
   /** Number of nodes, undefined for as many as there were. An existing cluster must have as many. */
   nodes?: number;
-  /** Addresses of pods and Services, IPv4 by default. */
+  /** Addresses of pods and Services, IPv4 by default. An existing cluster must have these. */
   ipFamily?: IpFamily;
+  /** kind's node image to pull, instead of that of this version of kind. An existing cluster must have this. */
+  nodeImage?: string;
 }
 
 /** Returns kind's configuration. */
@@ -109,34 +111,57 @@ function kindConfiguration(nodes: number, ipFamily: IpFamily, { isBuiltLocally }
   });
 }
 
+/** Throws a Problem if the cluster has something else than the user asks for: nodes are created once. */
+function requireSame(what: string, existing: string | number, wanted: string | number | undefined): void {
+  if (wanted === undefined || existing === wanted) return;
+  throw new Problem(
+    `The local cluster's ${what} is ${existing}, not ${wanted}, and kind cannot change that: run \`npm run down\`, then this again.`,
+  );
+}
+
+/** Returns the image of which the existing nodes are. */
+const existingImage = async (): Promise<string> =>
+  (await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER])).trim();
+
+/** Returns the addresses of the existing cluster's pods. */
+async function existingIpFamily(tools: CommandLineTools): Promise<IpFamily> {
+  const path = 'jsonpath={.spec.podCIDRs}';
+  return ipFamilyOf(await kubectlWith(tools.kubectl)(['get', 'node', NODE_CONTAINER, '--output', path]));
+}
+
+/** Returns the address family of networks in CIDR notation, in any text. */
+export function ipFamilyOf(networks: string): IpFamily {
+  if (!networks.includes(':')) return 'ipv4';
+  return networks.includes('.') ? 'dual' : 'ipv6';
+}
+
 /**
  * Ensures that the cluster exists and is healthy. Starts stopped nodes, as after a restart of the machine or dockerd;
  * creates a cluster that does not become healthy again. Returns the image from which the nodes were created.
  */
 export async function ensureKindCluster(
-  { nodes, ipFamily = 'ipv4' }: NewCluster,
+  { nodes, ipFamily, nodeImage: wantedImage }: NewCluster,
   image: () => Promise<NodeImage>,
   tools: CommandLineTools,
   progress: Progress,
 ): Promise<NodeImage> {
   const states = await nodeStates();
-  if (states.size > 0 && nodes !== undefined && states.size !== nodes) {
-    throw new Problem(
-      `The local cluster has ${states.size} nodes, and kind cannot change that: run \`npm run down\`, then this again.`,
-    );
+  if (states.size > 0) {
+    requireSame('number of nodes', states.size, nodes);
+    requireSame('node image', await existingImage(), wantedImage);
   }
-  if (states.size > 0 && (await succeeds(() => startStopped(states, progress)))) {
+  if (states.size > 0 && (await succeedsOrReports(() => startStopped(states, progress)))) {
     // Another clone may have created the cluster again since this clone wrote its kubeconfig.
     await exportKubeconfig(tools);
-    const isHealthy = await succeeds(() =>
+    const isHealthy = await succeedsOrReports(() =>
       progress.step('wait for the nodes', async () => {
         await waitForNodes(tools, 120);
         await waitForPodStatuses(tools, 120);
       }),
     );
     if (isHealthy) {
-      const name = await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER]);
-      return nodeImageNamed(name.trim());
+      if (ipFamily !== undefined) requireSame('IP family', await existingIpFamily(tools), ipFamily);
+      return nodeImageNamed(await existingImage());
     }
   }
   if (states.size > 0) await deleteKindCluster();
@@ -153,7 +178,7 @@ export async function ensureKindCluster(
       '--kubeconfig',
       KUBECONFIG_FILE,
     ];
-    const input = kindConfiguration(nodes ?? Math.max(states.size, 1), ipFamily, nodeImage);
+    const input = kindConfiguration(nodes ?? Math.max(states.size, 1), ipFamily ?? 'ipv4', nodeImage);
     // The next steps need only the API server, and wait for the node themselves.
     await run(tools.kind, [...args, '--config', '-'], { input, detail, deadline: 600 });
     chmodSync(KUBECONFIG_FILE, 0o600);
@@ -176,8 +201,8 @@ async function startStopped(states: ReadonlyMap<string, string>, progress: Progr
   });
 }
 
-/** Returns whether a step of making the nodes healthy succeeds; otherwise says why the cluster is created again. */
-async function succeeds(step: () => Promise<void>): Promise<boolean> {
+/** Returns whether a step of making the nodes healthy succeeds; otherwise prints why the cluster is created again. */
+async function succeedsOrReports(step: () => Promise<void>): Promise<boolean> {
   try {
     await step();
     return true;

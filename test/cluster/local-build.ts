@@ -1,10 +1,16 @@
 import { type ImageSource, storeImage } from './app-image.ts';
-import { ensureSystemStage, type ImageName, registriesAreReached, storeBaseImages } from './base-images.ts';
+import {
+  ensureSystemStage,
+  type ImageName,
+  pullFailure,
+  registriesAreReached,
+  storeBaseImages,
+} from './base-images.ts';
 import { missingCommandLineTools } from './command-line-tools.ts';
 import { isDebianRoot } from './debian-packages.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import type { ProgramName } from './go-binaries.ts';
-import { ensureNodeSystem, hasNodeImage, NODE_PROGRAMS, planNodeImage } from './node-image.ts';
+import { ensureNodeSystem, findNodeImage, NODE_PROGRAMS, planNodeImage } from './node-image.ts';
 import { checkMachine } from './prerequisites.ts';
 import { buildPrograms } from './programs.ts';
 import type { Progress } from './progress.ts';
@@ -40,7 +46,8 @@ export async function startLocalBuild(
   options: LocalBuildOptions,
   progress: Progress,
 ): Promise<LocalBuild> {
-  if (!isDebianRoot() || (await hasNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
+  if (!isDebianRoot() || (await findNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
+  await announce();
   return { ...(await startParts(nodeImage, options, progress)), isNeeded: true };
 }
 
@@ -52,12 +59,19 @@ export async function finishLocalBuild(options: LocalBuildOptions, progress: Pro
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   const { pulledNodeImage } = VERSIONS;
-  if (!(await planNodeImage(pulledNodeImage)).isBuiltLocally) return;
+  const { isBuiltLocally, from } = await planNodeImage(pulledNodeImage);
+  if (!isBuiltLocally) return;
+  if (from === 'build') await announce();
   const { programs, images } = await startParts(pulledNodeImage, options, progress);
   // Nothing runs any more when this throws.
   await Promise.allSettled([programs, images]);
   await programs;
   await images;
+}
+
+/** Prints why a build starts that takes minutes. */
+async function announce(): Promise<void> {
+  console.log(`Images are built locally, because Docker pulls none: ${(await pullFailure()) ?? ''}`);
 }
 
 async function startParts(
@@ -84,7 +98,7 @@ async function buildImages(
   { baseImages = [], images }: LocalBuildOptions,
   progress: Progress,
 ): Promise<void> {
-  if (!(await hasNodeImage(nodeImage))) await ensureNodeSystem(progress);
+  if (!(await findNodeImage(nodeImage))) await ensureNodeSystem(progress);
   await storeBaseImages(['node', 'valkey'], progress);
   await ensureSystemStage('buildkit', progress);
   for (const source of images) await storeImage(source, progress);

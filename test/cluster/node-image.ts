@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureBaseImages, registriesAreReached } from './base-images.ts';
+import { ensureBaseImages, imageProblem, pullFailure } from './base-images.ts';
 import { installDebianPackages, isDebianRoot } from './debian-packages.ts';
 import { dockerBuild, flattenImage, imageRecipes } from './docker.ts';
 import type { ProgramName } from './go-binaries.ts';
@@ -40,16 +40,16 @@ const layersName = `${localRepository}-layers`;
 const filesName = `${localRepository}-files`;
 const settings = join(import.meta.dirname, 'node-image/settings.Dockerfile');
 
-/** Returns whether a node image exists, so that none has to be built or pulled. */
-export async function hasNodeImage(official: string): Promise<boolean> {
-  return (await findNodeImage(official)) !== undefined || imageStore.find(localName, recipe()) !== undefined;
-}
+/** The local node image replaces only that of the same version of kind, and no other one that a user names. */
+const isReplaced = (official: string): boolean => official === VERSIONS.pulledNodeImage;
 
-/** Returns Docker's node image: the official one, or the current locally built one. */
-async function findNodeImage(official: string): Promise<NodeImage | undefined> {
+/** Returns a node image that Docker or the store has, so that none has to be built or pulled: the official one first. */
+export async function findNodeImage(official: string): Promise<NodeImagePlan | undefined> {
   const present = await imageRecipes([official, localName]);
-  if (present.has(official)) return nodeImageNamed(official);
-  if (present.get(localName) === recipe()) return nodeImageNamed(localName);
+  if (present.has(official)) return { ...nodeImageNamed(official), from: 'docker' };
+  if (!isReplaced(official)) return undefined;
+  if (present.get(localName) === recipe()) return { ...nodeImageNamed(localName), from: 'docker' };
+  if (imageStore.find(localName, recipe()) !== undefined) return { ...nodeImageNamed(localName), from: 'store' };
   return undefined;
 }
 
@@ -69,14 +69,14 @@ export interface NodeImagePlan extends NodeImage {
  */
 export async function planNodeImage(official: string): Promise<NodeImagePlan> {
   const found = await findNodeImage(official);
-  if (found) return { ...found, from: 'docker' };
-  if (imageStore.find(localName, recipe()) !== undefined) return { ...nodeImageNamed(localName), from: 'store' };
-  if (await registriesAreReached()) return { ...nodeImageNamed(official), from: 'registry' };
-  if (!isDebianRoot()) {
-    throw new Problem(
-      'kindest/node cannot be pulled: no image registry is reached. It can be built locally only on Debian, as root.',
-    );
+  if (found) return found;
+  const why = await pullFailure();
+  if (why === undefined) return { ...nodeImageNamed(official), from: 'registry' };
+  if (!isReplaced(official)) {
+    const instead = `Without --node-image, one of Kubernetes ${VERSIONS.kubernetes} is built locally.`;
+    throw new Problem(`${official} cannot be pulled: ${why}\n${instead}`);
   }
+  if (!isDebianRoot()) throw await imageProblem(official);
   return { ...nodeImageNamed(localName), from: 'build' };
 }
 

@@ -97,6 +97,9 @@ function parseOptions(): Options {
   if (context === undefined || registry === undefined) {
     throw new Problem(`--context and --registry are given together.\n${usage}`);
   }
+  if (nodes !== undefined || ipFamily !== undefined || values['node-image'] !== undefined || record !== undefined) {
+    throw new Problem('--nodes, --ip-family, --node-image and --record are options of the local cluster only.');
+  }
   return { existing: { context, registry, ingressUrl }, fixtureImages, gitea, metrics };
 }
 
