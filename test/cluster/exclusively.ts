@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CACHE_FOLDER } from './paths.ts';
 import { ProcessLock } from './process-lock.ts';
 import type { Progress } from './progress.ts';
+import { endPrograms } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
 const deadline = 3600;
@@ -26,6 +27,10 @@ export async function exclusively<T>(progress: Progress, action: () => Promise<T
   isHeld = true;
   try {
     return await action();
+  } catch (error) {
+    // What was started beside the failed step would change the cluster and the caches without the lock.
+    await endPrograms();
+    throw error;
   } finally {
     isHeld = false;
     lock.release();

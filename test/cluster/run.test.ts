@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { run } from './run.ts';
+import { endPrograms, run } from './run.ts';
 
 describe('run', () => {
   it('ends at its deadline, also if another program keeps the output open', async () => {
@@ -8,6 +8,12 @@ describe('run', () => {
       'did not end within 0.2 s',
     );
     expect(Date.now() - before).toBeLessThan(4000);
+  });
+
+  it('is ended with all running programs', async () => {
+    const ended = Promise.allSettled([run('sleep', ['30']), run('sleep', ['30'])]);
+    await endPrograms();
+    expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
   it('reports the exit code and the last lines of a failed program', async () => {

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { LOCAL_FOLDER, LOG_FILE } from './paths.ts';
@@ -27,6 +28,22 @@ class CommandError extends Error {
   }
 }
 
+/** The programs that this process has started and that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Ends the running programs. Returns when all have ended; one that ignores SIGINT for 10 s is killed. */
+export async function endPrograms(): Promise<void> {
+  const ending = [...running].map(async (child) => {
+    const ended = once(child, 'exit');
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    // Go removes its temporary files at SIGINT, and not at SIGTERM.
+    child.kill('SIGINT');
+    await ended;
+    clearTimeout(timer);
+  });
+  await Promise.all(ending);
+}
+
 function log(text: string): void {
   mkdirSync(LOCAL_FOLDER, { recursive: true });
   const line = `${new Date().toISOString()} ${withoutProxyPasswords(text)}\n`;
@@ -43,6 +60,8 @@ export function run(program: string, args: readonly string[], options: RunOption
   log(`$ ${command}`);
   return new Promise((fulfil, reject) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
+    if (child.pid !== undefined) running.add(child);
+    child.once('exit', () => running.delete(child));
     const stdout: string[] = [];
     const last: string[] = [];
     let late = false;

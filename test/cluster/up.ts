@@ -116,10 +116,12 @@ await runMain(async () => {
     // The tester's image with a browser is the largest, and the sample does not need it, so an installed tester keeps
     // running meanwhile.
     const withTester = !cluster.isNew && (await canUpgradeTester(cluster));
-    const [gitUrl] = await Promise.all([
+    const deployed = Promise.all([
       deployGitServer(cluster, progress),
       installCoppice(cluster, progress, { tester: withTester ? 'current' : 'installed', isFirst: cluster.isNew }),
     ]);
+    // What they wait for never comes if the cluster does not become ready, whose error is the cause.
+    const [gitUrl] = await Promise.race([deployed, cluster.ready.then(() => deployed)]);
     const buildable = Promise.all([cluster.ready, waitForTokenServer(cluster)]);
     buildable.catch(() => undefined); // The sample reports it.
     const { email, password, weburl } = await runSample(API_URL, gitUrl, { ...cluster, ready: buildable }, progress);
@@ -144,3 +146,5 @@ Git server  ${gitUrl}
   });
   if (record !== undefined) await recordStepTimes(record, progress.steps, busy);
 });
+// After a failure, other steps may wait for minutes for what does not come any more.
+process.exit();
