@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
+import { programPath, toolPath } from '../cluster/programs.ts';
 import { run } from '../cluster/run.ts';
 import { waitFor } from '../cluster/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
@@ -18,7 +18,7 @@ export async function floorRound(harness: Harness, raw: RawCluster, origin: stri
   const folder = await mkdtemp(join(tmpdir(), 'coppice-bench-'));
   const port = await freePort();
   const forward = spawn(
-    join(PROGRAMS_FOLDER, 'kubectl'),
+    toolPath('kubectl'),
     [
       '--kubeconfig',
       harness.connection.kubeconfig,
@@ -30,7 +30,7 @@ export async function floorRound(harness: Harness, raw: RawCluster, origin: stri
     ],
     { stdio: 'ignore' },
   );
-  const buildctl = join(PROGRAMS_FOLDER, 'buildctl');
+  const buildctl = programPath('buildctl');
   const address = `--addr=tcp://127.0.0.1:${port}`;
   const env = { DOCKER_CONFIG: folder };
   try {

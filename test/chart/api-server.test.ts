@@ -7,7 +7,8 @@ import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { run } from '../cluster/run.ts';
 import { Namespace } from '../../kubernetes/resource-type.ts';
 import { deleteNamespace, randomName, testClient } from '../api-server/api-server.ts';
-import { CHART, objectsIn, program, render, type Rendered } from './render.ts';
+import { toolPath } from '../cluster/programs.ts';
+import { CHART, objectsIn, render, type Rendered } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES, MIN_VALUES } from './sample-values.ts';
 
 /** Kinds that the test's API server does not know; a cluster with cert-manager, Prometheus, Argo CD or Flux would. */
@@ -43,7 +44,7 @@ function moved(object: Rendered): Rendered {
 async function dryRun(objects: readonly Rendered[]): Promise<string[]> {
   const reported: string[] = [];
   const how = ['--server-side', '--dry-run=server', '--force-conflicts', '--field-manager=chart-test'];
-  await run(program('kubectl'), ['apply', ...how, '--validate=strict', '--filename', '-'], {
+  await run(toolPath('kubectl'), ['apply', ...how, '--validate=strict', '--filename', '-'], {
     input: objects.map((object) => stringify(moved(object))).join('---\n'),
     detail: (line) => reported.push(line),
   });
@@ -52,7 +53,9 @@ async function dryRun(objects: readonly Rendered[]): Promise<string[]> {
 
 async function apply(objects: readonly Rendered[]): Promise<void> {
   const input = objects.map((object) => stringify(moved(object))).join('---\n');
-  await run(program('kubectl'), ['apply', '--server-side', '--field-manager=chart-test', '--filename', '-'], { input });
+  await run(toolPath('kubectl'), ['apply', '--server-side', '--field-manager=chart-test', '--filename', '-'], {
+    input,
+  });
 }
 
 const nameOf = ({ apiVersion, kind }: Rendered) => `${apiVersion} ${kind}`;
@@ -104,7 +107,7 @@ test('has examples that the API server accepts, except kinds of Argo CD, Flux an
 });
 
 test('lets kustomize find every file of acme', async () => {
-  const built = objectsIn(await run(program('kubectl'), ['kustomize', join(examples, 'acme')]));
+  const built = objectsIn(await run(toolPath('kubectl'), ['kustomize', join(examples, 'acme')]));
   expect(built.map(({ kind }) => kind).sort()).toEqual(['Environment', 'Group', 'Namespace', 'Repository']);
 });
 
@@ -123,7 +126,7 @@ test('leaves no difference for kubectl diff after the installation', async () =>
   await apply(objects);
   const input = objects.map((object) => stringify(moved(object))).join('---\n');
   // kubectl exits with 1 if there is a difference, and run() then rejects.
-  await run(program('kubectl'), ['diff', '--filename', '-'], { input });
+  await run(toolPath('kubectl'), ['diff', '--filename', '-'], { input });
 });
 
 test('refuses a second release with a message, but not the first', async () => {
@@ -138,22 +141,22 @@ test('refuses a second release with a message, but not the first', async () => {
   };
   const input = stringify(role);
   const isThere =
-    (await run(program('kubectl'), [
+    (await run(toolPath('kubectl'), [
       'get',
       'clusterrole',
       'coppice-operator',
       '--ignore-not-found',
       '--output=name',
     ])) !== '';
-  if (!isThere) await run(program('kubectl'), ['create', '--filename', '-'], { input });
+  if (!isThere) await run(toolPath('kubectl'), ['create', '--filename', '-'], { input });
   try {
     const online = ['--dry-run=server', '--set', 'crds.enabled=false'];
     await expect(render(MIN_VALUES, ...online)).resolves.toContain('kind: Deployment');
     const second = ['template', 'second', CHART, '--namespace', 'elsewhere', '--values', '-', ...online];
-    await expect(run(program('helm'), second, { input: stringify(MIN_VALUES) })).rejects.toThrow(
+    await expect(run(toolPath('helm'), second, { input: stringify(MIN_VALUES) })).rejects.toThrow(
       /this cluster has Coppice already, as release coppice in the namespace coppice-system/,
     );
   } finally {
-    if (!isThere) await run(program('kubectl'), ['delete', '--filename', '-'], { input });
+    if (!isThere) await run(toolPath('kubectl'), ['delete', '--filename', '-'], { input });
   }
 });

@@ -2,13 +2,14 @@ import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { run } from '../cluster/run.ts';
 import { withValue } from './leaves.ts';
-import { CHART, program } from './render.ts';
+import { toolPath } from '../cluster/programs.ts';
+import { CHART } from './render.ts';
 import { MIN_VALUES } from './sample-values.ts';
 
 /** Returns what `helm install` prints with these values. */
 async function notesOf(values: object): Promise<string> {
   const args = ['install', 'coppice', CHART, '--namespace', 'coppice-system', '--dry-run=client', '--values', '-'];
-  const printed = await run(program('helm'), args, { input: stringify(values) });
+  const printed = await run(toolPath('helm'), args, { input: stringify(values) });
   const [, notes] = printed.split(/^NOTES:$/m);
   if (notes === undefined) throw new Error(`helm printed no notes: ${printed}`);
   return notes.replace(/\s+/g, ' ');

@@ -6,7 +6,8 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { run } from '../cluster/run.ts';
 import { withValue } from './leaves.ts';
-import { CHART, objectOf, objectsIn, program, renderObjects, type Rendered } from './render.ts';
+import { toolPath } from '../cluster/programs.ts';
+import { CHART, objectOf, objectsIn, renderObjects, type Rendered } from './render.ts';
 import { ALL_VALUES, MIN_VALUES } from './sample-values.ts';
 
 const contextSchema = z.record(z.string(), z.unknown());
@@ -113,7 +114,7 @@ test('does not restart Redis in an upgrade to a version that changes nothing of 
     const file = join(folder, 'Chart.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/^(version|appVersion): .*$/gm, '$1: 99.0.0'));
     const args = ['template', 'coppice', folder, '--namespace', 'coppice-system', '--values', '-'];
-    const next = objectsIn(await run(program('helm'), args, { input: stringify(MIN_VALUES) }));
+    const next = objectsIn(await run(toolPath('helm'), args, { input: stringify(MIN_VALUES) }));
     const redisOf = (objects: readonly Rendered[]) => objectOf(objects, 'StatefulSet', 'coppice-redis').spec;
     expect(redisOf(next)).toEqual(redisOf(await renderObjects(MIN_VALUES)));
     const labels = z.looseObject({

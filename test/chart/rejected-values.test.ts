@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { withValue } from './leaves.ts';
-import { CHART, program, render } from './render.ts';
+import { toolPath } from '../cluster/programs.ts';
+import { CHART, render } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 import { stringify } from 'yaml';
 import { run } from '../cluster/run.ts';
@@ -158,6 +159,6 @@ test.each([
   ['everything', ALL_VALUES],
   ['what is there already', EXISTING_VALUES],
 ])('passes helm lint with %s', async (_what, values) => {
-  const text = await run(program('helm'), ['lint', CHART, '--strict', '--values', '-'], { input: stringify(values) });
+  const text = await run(toolPath('helm'), ['lint', CHART, '--strict', '--values', '-'], { input: stringify(values) });
   expect(text).toContain('0 chart(s) failed');
 });

@@ -1,17 +1,11 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { z } from 'zod';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { programPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/programs.ts';
 import { run } from '../cluster/run.ts';
 
 export const CHART = join(REPOSITORY_ROOT, 'charts/coppice');
-
-/** Returns the path of a program that `up` has installed: tests build no programs. */
-export function program(name: 'helm' | 'kubectl'): string {
-  return existsSync(programPath(name)) ? programPath(name) : name;
-}
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
@@ -23,7 +17,7 @@ export type Rendered = z.infer<typeof objectSchema>;
 /** Renders all templates with these values; `flags` are Helm's. Throws with Helm's message. */
 export function render(values: object, ...flags: string[]): Promise<string> {
   const args = ['template', 'coppice', CHART, '--namespace', 'coppice-system', '--values', '-', ...flags];
-  return run(program('helm'), args, { input: stringify(values) });
+  return run(toolPath('helm'), args, { input: stringify(values) });
 }
 
 /** Returns the objects of a multi-document YAML text. */

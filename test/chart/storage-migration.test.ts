@@ -6,7 +6,8 @@ import { stringify } from 'yaml';
 import { VERSION_STEPS, type Versions } from '../../crds/versions.ts';
 import { run } from '../cluster/run.ts';
 import { writeChart } from '../release/versioned-chart.ts';
-import { objectOf, objectsIn, program, render, type Rendered } from './render.ts';
+import { toolPath } from '../cluster/programs.ts';
+import { objectOf, objectsIn, render, type Rendered } from './render.ts';
 import { ALL_VALUES } from './sample-values.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'versions-'));
@@ -17,7 +18,7 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 async function migrationOf(step: string, versions: Versions): Promise<Rendered[]> {
   const chart = writeChart(versions, join(scratch, step));
   const args = ['template', 'coppice', chart, '--namespace', 'coppice-system', '--values', '-'];
-  const objects = objectsIn(await run(program('helm'), args, { input: stringify(ALL_VALUES) }));
+  const objects = objectsIn(await run(toolPath('helm'), args, { input: stringify(ALL_VALUES) }));
   return objects.filter((object) => object.metadata.name === name);
 }
 

@@ -7,7 +7,7 @@ import { imageStore, type StoredImage } from './image-store.ts';
 import type { Progress } from './progress.ts';
 import type { Registry } from './registry.ts';
 import { recipeHash } from './recipe.ts';
-import { pushImage, pushStored } from './registry-images.ts';
+import { pushImage, pushStored } from './push-image.ts';
 import { IMAGES } from './versions.ts';
 
 /** Returns the paths that a Dockerfile copies from its build context. */

@@ -144,7 +144,7 @@ export async function storeBaseImages(names: readonly ImageName[], progress: Pro
   });
 }
 
-/** Changes whenever an image that is based on this one has to be built again. */
+/** Returns a text that changes whenever images that are based on this one must be built again. */
 export async function identityOf(name: ImageName): Promise<string> {
   const found = (await imageRecipes([IMAGES[name]])).get(IMAGES[name]);
   if (found === '') return run('docker', ['image', 'inspect', '--format', '{{.Id}}', IMAGES[name]]);

@@ -8,7 +8,7 @@ import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
 import { ensureImageRegistry } from './image-registry.ts';
-import { isIpv6Only, passIpv4On } from './ipv6-only.ts';
+import { isIpv6Only, forwardIpv4 } from './ipv6-only.ts';
 import {
   ensureKindCluster,
   hasNode,
@@ -22,7 +22,7 @@ import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { planNodeImage, provideNodeImage, storeNodeImage } from './node-image.ts';
 import type { NodeImage } from './node-image.ts';
-import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
+import { pullIntoNode, pullPartIntoNode } from './pull-into-node.ts';
 import { mirrorImages } from './mirror.ts';
 import { firstImages, prefetchImages } from './prefetch-images.ts';
 import { configureNodeRegistry } from './node-registry.ts';
@@ -31,7 +31,7 @@ import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
 import { connectRegistries, ensureRegistry, installedPassword } from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
-import { traefikKinds } from './traefik-kinds.ts';
+import { traefikDefinitions } from './traefik-definitions.ts';
 import { VERSIONS } from './versions.ts';
 import { startLocalBuild } from './local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
@@ -161,11 +161,11 @@ async function bringUpKindCluster(
 
 const readManifest = (name: string): string => readFileSync(join(import.meta.dirname, name), 'utf8');
 
-/** Creates what kubelets need, and what Coppice's chart looks for, before the controller runs. */
+/** Creates what kubelets need, and what Coppice's chart looks for, before the Ingress controller runs. */
 async function applyFirstObjects(kubectl: Kubectl): Promise<void> {
-  const objects = [readManifest('node-permissions.yaml'), readManifest('traefik-service.yaml'), traefikKinds()];
+  const objects = [readManifest('node-permissions.yaml'), readManifest('traefik-service.yaml'), traefikDefinitions()];
   await apply(kubectl, objects.join('---\n'));
-  if (await isIpv6Only(kubectl)) await passIpv4On(kubectl);
+  if (await isIpv6Only(kubectl)) await forwardIpv4(kubectl);
 }
 
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {

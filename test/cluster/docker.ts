@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Detail } from './progress.ts';
 import { proxyVariables } from './proxies.ts';
+import { RECIPE_LABEL } from './recipe.ts';
 import { run, tryRun } from './run.ts';
-
-/** Label of locally built images: a hash of all their inputs. */
-const recipeLabel = 'dev.coppice.recipe';
 
 /** Returns Docker's images with the label of their recipe, which is '' for images that were not built locally. */
 export async function imageRecipes(images: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const image of images) {
-    const format = `{{index (or .Config.Labels (js "")) "${recipeLabel}"}}`;
+    const format = `{{index (or .Config.Labels (js "")) "${RECIPE_LABEL}"}}`;
     const label = await tryRun('docker', ['image', 'inspect', '--format', format, image]);
     if (label !== undefined) found.set(image, label.trim());
   }
@@ -36,7 +34,7 @@ export async function dockerBuild(
 ): Promise<void> {
   // Debian's engine has no buildx, and `docker build` does not fall back to the classic builder by itself.
   buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
-  const args = ['build', '--network', 'host', '--label', `${recipeLabel}=${options.recipe}`, '--tag', image];
+  const args = ['build', '--network', 'host', '--label', `${RECIPE_LABEL}=${options.recipe}`, '--tag', image];
   if (options.dockerfile) args.push('--file', options.dockerfile);
   if (options.target) args.push('--target', options.target);
   for (const [name, value] of Object.entries(options.args ?? {})) args.push('--build-arg', `${name}=${value}`);
@@ -67,12 +65,12 @@ export async function flattenImage(
   }
 }
 
-export const recipeLabelOf = (recipe: string): string => `${recipeLabel}=${recipe}`;
+export const recipeLabelOf = (recipe: string): string => `${RECIPE_LABEL}=${recipe}`;
 
 /** Removes all locally built images. */
 export async function removeLocalImages(): Promise<void> {
-  const list = await run('docker', ['images', '--quiet', '--filter', `label=${recipeLabel}`]);
+  const list = await run('docker', ['images', '--quiet', '--filter', `label=${RECIPE_LABEL}`]);
   const ids = [...new Set(list.split('\n').filter(Boolean))];
   if (ids.length > 0) await run('docker', ['rmi', '--force', ...ids], { deadline: 120 });
-  await run('docker', ['image', 'prune', '--force', '--filter', `label=${recipeLabel}`], { deadline: 120 });
+  await run('docker', ['image', 'prune', '--force', '--filter', `label=${RECIPE_LABEL}`], { deadline: 120 });
 }

@@ -9,7 +9,7 @@ import { CLUSTER_NAME, NODE_CONTAINER } from './kind-cluster.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER } from './paths.ts';
 import type { Detail } from './progress.ts';
-import { recipeHash } from './recipe.ts';
+import { RECIPE_LABEL, recipeHash } from './recipe.ts';
 import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME, withDiagnosis } from './registry.ts';
 import { run, tryRun } from './run.ts';
 import { IMAGES } from './versions.ts';
@@ -75,7 +75,7 @@ const configuration = {
 export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: Detail): Promise<void> {
   const { certificate } = await ensureAuthority(kubectl);
   const recipe = recipeHash([], [JSON.stringify(configuration), new X509Certificate(certificate).fingerprint256]);
-  const label = '{{index .Config.Labels "dev.coppice.recipe"}}';
+  const label = `{{index .Config.Labels "${RECIPE_LABEL}"}}`;
   const former = (await tryRun('docker', ['inspect', '--format', label, IMAGES_CONTAINER]))?.trim();
   if (former !== recipe) {
     await tryRun('docker', ['rm', '--force', IMAGES_CONTAINER]);
@@ -94,7 +94,7 @@ export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: 
 }
 
 async function create(certificate: string, recipe: string): Promise<void> {
-  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `dev.coppice.recipe=${recipe}`];
+  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `${RECIPE_LABEL}=${recipe}`];
   await run('docker', [
     'create',
     ...['--name', IMAGES_CONTAINER, '--restart', 'unless-stopped'],

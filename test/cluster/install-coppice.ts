@@ -5,19 +5,19 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { newKey } from '../../registry-tokens/credential-keys.ts';
 import { currentImage, deliverImage, hasCurrentImage, type ImageSource } from './app-image.ts';
+import { API_URL, chartValues } from './chart-values.ts';
 import type { Cluster } from './running-cluster.ts';
-import { AUTHORITY_SECRET_NAME, readAuthority, TOKEN_URL } from './image-registry.ts';
+import { AUTHORITY_SECRET_NAME, readAuthority } from './image-registry.ts';
 import { waitForAnswer } from './ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
-import { Problem } from './problem.ts';
+import { messageOf, Problem } from './problem.ts';
 import type { Progress } from './progress.ts';
 import { isIpv6Only } from './ipv6-only.ts';
 import { registryNetworks } from './registry-networks.ts';
-import { MIDDLEWARE_DEFINITION } from './traefik-kinds.ts';
+import { MIDDLEWARE_DEFINITION } from './traefik-definitions.ts';
 import { recipeHash } from './recipe.ts';
-import { run, tryRun } from './run.ts';
-import { IMAGES } from './versions.ts';
+import { run } from './run.ts';
 import { waitFor } from './wait-for.ts';
 
 const namespace = 'coppice-system';
@@ -29,7 +29,6 @@ export const IMAGE_SOURCE: ImageSource = {
   context: REPOSITORY_ROOT,
   dockerfile: join(REPOSITORY_ROOT, 'Dockerfile'),
 };
-export const API_URL = 'http://coppice.localhost:8080';
 
 /** The image of the tester, which has a browser. */
 export const TESTER_SOURCE: ImageSource = {
@@ -128,8 +127,8 @@ async function upgradeRelease(
     registryNetworks(cluster),
     cluster.isKind && isIpv6Only(cluster.kubectl),
     isFirst ? undefined : lastRelease(cluster),
-    awaitTraefikKinds(cluster),
-    isFirst && apply(cluster.kubectl, systemObjects(cluster, true)),
+    waitForTraefikDefinitions(cluster),
+    isFirst && applySystemObjects(cluster, true),
   ]);
   const values = stringify({
     ...chartValues(cluster, image, testerImage, networks, builderNetworks),
@@ -143,7 +142,7 @@ async function upgradeRelease(
   if (last?.status === 'deployed' && last.description === version) return deployments;
   await progress.step('install Coppice', async (detail) => {
     if (last?.status.startsWith('pending')) await forgetInterrupted(cluster, last.revision);
-    if (!isFirst) await apply(cluster.kubectl, systemObjects(cluster, last === undefined));
+    if (!isFirst) await applySystemObjects(cluster, last === undefined);
     mkdirSync(LOCAL_FOLDER, { recursive: true });
     const valuesFile = join(LOCAL_FOLDER, 'values.yaml');
     writeFileSync(valuesFile, values, { mode: 0o600 });
@@ -162,11 +161,19 @@ async function upgradeRelease(
 const releaseSchema = z.looseObject({ revision: z.int(), status: z.string(), description: z.string() });
 type Release = z.infer<typeof releaseSchema>;
 
-/** Returns the last release, whatever its status. Its description is the version from which it was installed. */
+/**
+ * Returns the last release, whatever its status; undefined if there is none. Its description is the version from which it
+ * was installed.
+ */
 async function lastRelease(cluster: Cluster): Promise<Release | undefined> {
-  const arguments_ = ['--kubeconfig', cluster.kubeconfig, '--namespace', namespace];
-  const text = await tryRun(cluster.tools.helm, [...arguments_, 'history', release, '--max', '1', '--output', 'json']);
-  return text === undefined ? undefined : z.array(releaseSchema).parse(JSON.parse(text)).at(-1);
+  const history = ['history', release, '--namespace', namespace, '--max', '1', '--output', 'json'];
+  try {
+    const text = await run(cluster.tools.helm, ['--kubeconfig', cluster.kubeconfig, ...history]);
+    return z.array(releaseSchema).parse(JSON.parse(text)).at(-1);
+  } catch (error) {
+    if (messageOf(error).includes('release: not found')) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -177,7 +184,33 @@ async function forgetInterrupted({ kubectl }: Cluster, revision: number): Promis
   await kubectl(['--namespace', namespace, 'delete', 'secret', `sh.helm.release.v1.${release}.v${revision}`]);
 }
 
-function systemObjects({ registry, isKind }: Cluster, isNew: boolean): string {
+/** Applies what the chart expects in its namespace. */
+async function applySystemObjects(cluster: Cluster, isNew: boolean): Promise<void> {
+  await apply(cluster.kubectl, systemObjects(cluster));
+  if (cluster.isKind && isNew) await createRegistryKeys(cluster.kubectl);
+}
+
+const managedLabels = { 'app.kubernetes.io/managed-by': 'coppice' };
+
+/**
+ * Creates the keys of the registry's tokens unless they exist: the operator would do it, too, but the kubelet looks for a
+ * missing Secret less and less often.
+ */
+async function createRegistryKeys(kubectl: Kubectl): Promise<void> {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'coppice-registry-keys', namespace, labels: managedLabels },
+    data: newKey(Math.floor(Date.now() / 1000), randomBytes),
+  };
+  try {
+    await kubectl(['create', '--validate=ignore', '--filename', '-'], { input: stringify(secret) });
+  } catch (error) {
+    if (!messageOf(error).includes('(AlreadyExists)')) throw error;
+  }
+}
+
+function systemObjects({ registry, isKind }: Cluster): string {
   const objects: object[] = [
     {
       apiVersion: 'v1',
@@ -194,29 +227,19 @@ function systemObjects({ registry, isKind }: Cluster, isNew: boolean): string {
   // The registry of built images was started with this authority's certificate.
   if (isKind) {
     const { certificate, key } = readAuthority();
-    const labels = { 'app.kubernetes.io/managed-by': 'coppice' };
     objects.push({
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: AUTHORITY_SECRET_NAME, namespace, labels },
+      metadata: { name: AUTHORITY_SECRET_NAME, namespace, labels: managedLabels },
       type: 'kubernetes.io/tls',
       stringData: { 'tls.crt': certificate, 'tls.key': key },
     });
-    // The operator would create them, too, but the kubelet looks for a missing Secret less and less often.
-    if (isNew) {
-      objects.push({
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: 'coppice-registry-keys', namespace, labels },
-        data: newKey(Math.floor(Date.now() / 1000), randomBytes),
-      });
-    }
   }
   return objects.map((object) => stringify(object)).join('---\n');
 }
 
 /** Waits for Traefik's kinds: without them, the chart would create no middleware, and access could not be restricted. */
-async function awaitTraefikKinds({ kubectl, isKind }: Cluster): Promise<void> {
+async function waitForTraefikDefinitions({ kubectl, isKind }: Cluster): Promise<void> {
   if (!isKind) return;
   const args = ['wait', MIDDLEWARE_DEFINITION, '--for', 'condition=Established', '--timeout', '60s'];
   // kubectl fails at once while there is no definition.
@@ -237,92 +260,4 @@ async function gitServerNetworks({ kubectl, isKind }: Cluster, isFirst: boolean)
   });
   const gitea = isFirst ? '' : await addressOf('git', 'gitea-ssh');
   return [ingress, ...(gitea === '' ? [] : [gitea])].map((address) => `${address}/${address.includes(':') ? 128 : 32}`);
-}
-
-function chartValues(
-  { registry, isMirror, isKind, nodes = 1, hubMirrors }: Cluster,
-  image: string,
-  testerImage: string | undefined,
-  allowedCidrs: string[],
-  privateEgress: string[],
-): object {
-  const imageValue = (name: string) => {
-    const colon = name.lastIndexOf(':');
-    return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
-  };
-  // Two cores have no capacity for a standby; the tests of failover start one. With several nodes, one may be lost.
-  const replicas = nodes > 1 ? 2 : 1;
-  // The second replicas start with the tester: the sample does not need them.
-  const sampleReplicas = testerImage === undefined ? { replicas: 1 } : {};
-  const withoutScheme = (url: string) => url.replace(/^https?:\/\//, '');
-  const mirrors = isMirror ? [`${registry.address}/docker.io`] : hubMirrors.map(withoutScheme);
-  const insecureRegistries = hubMirrors.filter((url) => url.startsWith('http:')).map(withoutScheme);
-  return {
-    image: imageValue(image),
-    tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    operator: { replicas, limits: { writtenMiBPerMinute: 100_000, writtenMiBPerHour: 100_000 } },
-    api: {
-      ...sampleReplicas,
-      url: API_URL,
-      registration: { mode: 'open', provesAddress: true },
-      administrators: ['root@localhost'],
-      loginsPerMinute: 600,
-      requestsPerMinute: 100_000,
-      limits: {
-        writtenMiBPerMinute: 100_000,
-        writtenMiBPerHour: 100_000,
-        groupsPerAccount: 1000,
-        repositoriesPerAccount: 10_000,
-      },
-    },
-    // Benchmarks create a thousand environments in one group.
-    environments: {
-      url: 'http://env.localhost:8080',
-      ...{ rolloutDeadlineSeconds: 90, imageDeadlineSeconds: 45, maxPerGroup: 10_000 },
-      shell: { enabled: true },
-    },
-    ingress: { controllerNamespace: 'traefik' },
-    sources: {
-      maxEnvironmentsPerAccount: 20_000,
-      allowedCidrs,
-      ports: [80, 443, 8080],
-      sshPorts: [22, 2222],
-      timeoutSeconds: 10,
-      deadlineSeconds: 30,
-      // The emulator in test/git-hosts replaces the public hosts.
-      hosts: {
-        ownerhost: {
-          webUrl: 'http://ownerhost.localhost:8080',
-          apiUrl: 'http://ownerhost.localhost:8080/api/v3',
-        },
-        groupedhost: { webUrl: 'http://groupedhost.localhost:8080' },
-        workspacehost: {
-          webUrl: 'http://workspacehost.localhost:8080',
-          apiUrl: 'http://workspacehost.localhost:8080/2.0',
-        },
-      },
-    },
-    registry: {
-      address: registry.address,
-      insecure: registry.insecure,
-      credentialsSecret: 'registry-credentials',
-      // Another checkout may have set another password at the registry.
-      credentialsRevision: createHash('sha256').update(registry.password).digest('hex').slice(0, 16),
-      ...(isKind && { tokenAuth: { enabled: true, url: TOKEN_URL, service: registry.address, replicas } }),
-    },
-    builder: {
-      image: IMAGES.buildkit,
-      // Short, because a developer's machine needs its memory.
-      idleSeconds: 60,
-      // The tests have many groups at once, more than two cores can schedule at the chart's 100m each.
-      resources: { requests: { cpu: '10m' } },
-      cache: { size: '10Gi' },
-      ephemeral: { maxConcurrent: 2, storage: '5Gi' },
-      privateEgress,
-      ...(mirrors.length > 0 && { mirrors: { 'docker.io': mirrors } }),
-      ...(insecureRegistries.length > 0 && { insecureRegistries }),
-    },
-    waker: sampleReplicas,
-    redis: { image: IMAGES.valkey, resources: { requests: { cpu: '20m' } } },
-  };
 }

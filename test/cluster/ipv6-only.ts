@@ -30,17 +30,17 @@ export async function nodeAddress(kubectl: Kubectl): Promise<string> {
  * Connects an IPv6-only cluster with what has IPv4 addresses only: the published port of the Ingress controller, and
  * Docker's DNS server, which knows the registries. The node has both families, and its systemd passes connections on.
  */
-export async function passIpv4On(kubectl: Kubectl): Promise<void> {
+export async function forwardIpv4(kubectl: Kubectl): Promise<void> {
   const path = 'jsonpath={.spec.clusterIP}';
   const traefik = (await kubectl(['--namespace', 'traefik', 'get', 'service', 'traefik', '--output', path])).trim();
   const resolver = /^nameserver (\S+)$/m.exec(await onNode('cat', '/etc/resolv.conf'))?.[1];
   if (resolver === undefined) throw new Error("the node's /etc/resolv.conf names no DNS server");
   // systemd-socket-proxyd takes addresses without brackets.
-  await passOn('coppice-ingress', '0.0.0.0:80', `${traefik}:80`);
-  await passOn('coppice-dns', `[::]:${DNS_PORT}`, `${resolver}:53`);
+  await forwardPort('coppice-ingress', '0.0.0.0:80', `${traefik}:80`);
+  await forwardPort('coppice-dns', `[::]:${DNS_PORT}`, `${resolver}:53`);
 }
 
-async function passOn(name: string, from: string, to: string): Promise<void> {
+async function forwardPort(name: string, from: string, to: string): Promise<void> {
   const folder = '/etc/systemd/system';
   await writeNodeFile(
     `${folder}/${name}.socket`,

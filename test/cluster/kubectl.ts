@@ -1,7 +1,7 @@
 import { KUBECONFIG_FILE, PROGRAMS_FOLDER } from './paths.ts';
 import type { RunOptions } from './run.ts';
 import { run } from './run.ts';
-import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
+import { staleAddresses, podsAndSlicesSchema } from './service-addresses.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Runs kubectl with the kubeconfig of the running cluster; uses the program of findCommandLineTools. */
@@ -33,7 +33,7 @@ export async function rollout(kubectl: Kubectl, namespace: string, name: string,
   await kubectl(args, { deadline: deadline + 10 });
   await waitFor(`the Services of ${namespace} to use the current addresses of their pods`, deadline, async () => {
     const listed = await kubectl(['--namespace', namespace, 'get', 'pods,endpointslices', '--output', 'json']);
-    const wrong = addressesOfNobody(podsAndSlicesSchema.parse(JSON.parse(listed)));
+    const wrong = staleAddresses(podsAndSlicesSchema.parse(JSON.parse(listed)));
     if (wrong.length > 0) throw new Error(`they still use ${wrong.join(', ')}`);
     return true;
   });

@@ -1,7 +1,7 @@
 import { storeBaseImages, type ImageName } from './base-images.ts';
 import type { Cluster } from './running-cluster.ts';
 import type { Progress } from './progress.ts';
-import { mirrorPath, pushStored } from './registry-images.ts';
+import { mirrorPath, pushStored } from './push-image.ts';
 import type { Registry } from './registry.ts';
 
 /** Builds images of docker.io, which cannot be pulled, and pushes them where the mirror of docker.io serves them. */

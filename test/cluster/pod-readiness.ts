@@ -14,8 +14,9 @@ const podSchema = z.looseObject({
 export const podsSchema = z.object({ items: z.array(podSchema) });
 
 /**
- * Returns whether a pod has been ready since before its node started, in milliseconds by the node's name. Static pods do not count, because the node
- * keeps their status over a restart.
+ * Returns whether a pod has been ready since before its node started. Static pods do not count, because the node keeps
+ * their status over a restart.
+ * @param started when each node started, by its name, in milliseconds since 1970
  */
 export function isReadySinceBefore(
   started: ReadonlyMap<string, number>,

@@ -1,7 +1,7 @@
 import { type ImageName, storeBaseImages } from './base-images.ts';
 import { NODE_CONTAINER, waitForContainerd } from './kind-cluster.ts';
 import type { NodeImage } from './node-image.ts';
-import { pullIntoNode, pullPartIntoNode } from './node-images.ts';
+import { pullIntoNode, pullPartIntoNode } from './pull-into-node.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { INGRESS_PORT, NODE_CONTAINER } from './kind-cluster.ts';
 import { CACHE_FOLDER } from './paths.ts';
 import { Problem } from './problem.ts';
-import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from './registry.ts';
+import { IMAGES_CONTAINER, IMAGES_PORT, REGISTRY_CONTAINER, REGISTRY_PORT } from './registry.ts';
 import { tryRun } from './run.ts';
 
 const gibibyte = 1024 ** 3;
@@ -33,8 +33,8 @@ export async function checkMachine(): Promise<void> {
 /** Checks that the ports on 127.0.0.1 are free, or used by our own containers. The Docker Engine must be running. */
 export async function checkPorts(): Promise<void> {
   await checkPort(INGRESS_PORT, NODE_CONTAINER, 'io.x-k8s.kind.cluster');
-  await checkPort(5001, REGISTRY_CONTAINER, 'dev.coppice.cluster');
-  await checkPort(5002, IMAGES_CONTAINER, 'dev.coppice.cluster');
+  await checkPort(REGISTRY_PORT, REGISTRY_CONTAINER, 'dev.coppice.cluster');
+  await checkPort(IMAGES_PORT, IMAGES_CONTAINER, 'dev.coppice.cluster');
 }
 
 async function checkPort(port: number, container: string, label: string): Promise<void> {

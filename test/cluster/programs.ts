@@ -43,6 +43,11 @@ const stampsFolder = join(PROGRAMS_FOLDER, '.stamps');
 
 export const programPath = (name: ProgramName): string => join(PROGRAMS_FOLDER, name);
 
+/** Returns the path of a command line tool that `npm run up` has found on the PATH or put into the cache folder. */
+export function toolPath(name: 'helm' | 'kubectl'): string {
+  return existsSync(programPath(name)) ? programPath(name) : name;
+}
+
 /** Returns a text that changes whenever the built program would change. */
 export function programStamp(name: ProgramName): string {
   const binary = BINARIES[binaryOf(name)];

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Problem } from './problem.ts';
 import { VERSIONS } from './versions.ts';
@@ -206,6 +206,9 @@ export function layOutPruned(source: string, target: string, own: string, pruned
   const without = new Set(pruned.without.map((file) => join(source, file)));
   const isSource = (path: string) => !/(_test\.go|\/testdata|\/docs|\/integration|\/vendor)$/.test(path);
   cpSync(source, target, { recursive: true, filter: (path) => !without.has(path) && isSource(path) });
+  // Folders of the module cache are read-only, so only root could change or remove their copies.
+  const folders = readdirSync(target, { recursive: true, withFileTypes: true }).filter((one) => one.isDirectory());
+  for (const path of [target, ...folders.map((one) => join(one.parentPath, one.name))]) chmodSync(path, 0o755);
   const write = (file: string, text: string) => {
     const path = join(target, file);
     // Copies of files in the read-only module cache are read-only.

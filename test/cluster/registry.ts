@@ -7,7 +7,7 @@ import { IMAGES } from './versions.ts';
 import type { Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER } from './paths.ts';
 import type { Detail, Progress } from './progress.ts';
-import { recipeHash } from './recipe.ts';
+import { RECIPE_LABEL, recipeHash } from './recipe.ts';
 import { messageOf, Problem } from './problem.ts';
 import { run, tryRun } from './run.ts';
 import { waitFor } from './wait-for.ts';
@@ -17,9 +17,11 @@ export const REGISTRY_VOLUME = 'coppice-registry';
 /** Container that serves built images from the same volume, with token authentication (image-registry.ts). */
 export const IMAGES_CONTAINER = 'kind-images';
 export const IMAGES_ADDRESS = `${IMAGES_CONTAINER}:5000`;
-export const IMAGES_HOST_ADDRESS = '127.0.0.1:5002';
+export const IMAGES_PORT = 5002;
+export const IMAGES_HOST_ADDRESS = `127.0.0.1:${IMAGES_PORT}`;
+export const REGISTRY_PORT = 5001;
 /** Address of the local registry for this machine. */
-export const REGISTRY_HOST_ADDRESS = '127.0.0.1:5001';
+export const REGISTRY_HOST_ADDRESS = `127.0.0.1:${REGISTRY_PORT}`;
 const registryFile = join(LOCAL_FOLDER, 'registry.json');
 
 const registrySchema = z.object({
@@ -120,7 +122,7 @@ export async function ensureRegistry(
 
 /** Returns the existing registry; undefined if its recipe differs, it does not respond, or its password is unknown. */
 async function existingRegistry(passwords: string[], detail: Detail): Promise<Registry | undefined> {
-  if ((await inspect('{{index .Config.Labels "dev.coppice.recipe"}}')) !== recipe) return undefined;
+  if ((await inspect(`{{index .Config.Labels "${RECIPE_LABEL}"}}`)) !== recipe) return undefined;
   if ((await containerState()) !== 'running') await tryRun('docker', ['start', REGISTRY_CONTAINER]);
   try {
     await waitFor('the registry', 60, async () => (await statusOf(localRegistry(''))) !== undefined || undefined);
@@ -160,7 +162,7 @@ async function createRegistry(registry: Registry, progress: Progress, detail: De
   detail('creating the container');
   const options = ['--restart', 'unless-stopped', '--publish', `${registry.hostAddress}:5000`];
   const withoutTraces = ['--env', 'OTEL_TRACES_EXPORTER=none'];
-  const labels = ['--label', 'dev.coppice.cluster=coppice', '--label', `dev.coppice.recipe=${recipe}`];
+  const labels = ['--label', 'dev.coppice.cluster=coppice', '--label', `${RECIPE_LABEL}=${recipe}`];
   const storage = ['--volume', `${REGISTRY_VOLUME}:/var/lib/registry`];
   await run('docker', [
     'create',

@@ -15,7 +15,7 @@ export interface Cluster {
   hubMirrors: readonly string[];
   /** Address of the Ingress controller for this machine, whatever the Host header. */
   ingressUrl: string;
-  /** False for an existing cluster: images are pushed to the registry instead of being loaded into the node. */
+  /** Whether it is the local kind cluster; false for a cluster that the user has named. */
   isKind: boolean;
   /** Whether there were no nodes at the start, so that nothing can be installed. */
   isNew: boolean;

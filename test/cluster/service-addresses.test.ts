@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addressesOfNobody, podsAndSlicesSchema } from './service-addresses.ts';
+import { staleAddresses, podsAndSlicesSchema } from './service-addresses.ts';
 
 const pod = (uid: string, ...addresses: string[]) => ({
   kind: 'Pod',
@@ -28,5 +28,5 @@ test.each([
   ['no pod behind the Service', [pod('git', '10.0.0.5'), { kind: 'EndpointSlice', endpoints: null }], []],
   ['an address that is not a pod’s', [slice([undefined, '172.18.0.2'])], []],
 ])('%s', (_, items, expected) => {
-  expect(addressesOfNobody(podsAndSlicesSchema.parse({ items }))).toEqual(expected);
+  expect(staleAddresses(podsAndSlicesSchema.parse({ items }))).toEqual(expected);
 });

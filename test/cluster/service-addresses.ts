@@ -27,7 +27,7 @@ export const podsAndSlicesSchema = z.object({
  * Returns the addresses in Services that belong to no current pod of theirs: in a restarted node each pod gets a new
  * address, and its old one may belong to another pod, which would respond instead.
  */
-export function addressesOfNobody({ items }: z.infer<typeof podsAndSlicesSchema>): string[] {
+export function staleAddresses({ items }: z.infer<typeof podsAndSlicesSchema>): string[] {
   const addresses = new Map(
     items.flatMap((one) =>
       one.kind === 'Pod' ? [[one.metadata.uid, (one.status.podIPs ?? []).map(({ ip }) => ip)] as const] : [],

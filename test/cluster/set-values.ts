@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LOCAL_FOLDER, PROGRAMS_FOLDER, REPOSITORY_ROOT } from './paths.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
+import { toolPath } from './programs.ts';
 import { run } from './run.ts';
 
 /** Runs Helm for the local cluster's release. */
 function helm(kubeconfig: string, ...args: string[]): Promise<string> {
   const how = ['--kubeconfig', kubeconfig, '--namespace', 'coppice-system'];
-  return run(join(PROGRAMS_FOLDER, 'helm'), [...args, ...how], { deadline: 240 });
+  return run(toolPath('helm'), [...args, ...how], { deadline: 240 });
 }
 
 const historySchema = z.array(z.looseObject({ description: z.string() }));

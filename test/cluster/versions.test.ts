@@ -44,6 +44,7 @@ test('the toolchain of Go and the package node have the versions of versions.ts'
 
 test('images of the local cluster have the versions of its programs, and are those of the chart', () => {
   expect(IMAGES.traefik).toBe(`traefik:${VERSIONS.traefik}`);
+  expect(/^ +image: (\S+)$/m.exec(read('test/cluster/traefik.yaml'))?.[1]).toBe(IMAGES.traefik);
   expect(IMAGES.buildkit).toBe(`moby/buildkit:${VERSIONS.buildkit}-rootless`);
   expect(IMAGES.gitea).toBe(`gitea/gitea:${VERSIONS.gitea}-rootless`);
   expect(IMAGES['metrics-server']).toMatch(new RegExp(`:${VERSIONS.metricsServer}$`));

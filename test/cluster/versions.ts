@@ -1,4 +1,4 @@
-/** All versions of the local cluster's components. No other file under test/cluster contains one. */
+/** Versions of the local cluster's components. versions.test.ts compares the files that repeat one. */
 export const VERSIONS = {
   kind: 'v0.33.0',
   /** The node image of that version of kind: https://github.com/kubernetes-sigs/kind/releases/tag/v0.33.0 */

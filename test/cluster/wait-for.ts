@@ -7,7 +7,7 @@ const maxPauseMs = 2000;
 
 /**
  * Calls `check` until it returns a value other than undefined, and returns that value. A check that throws is repeated.
- * Throws a Problem that names the deadline (in seconds) and the last error, also when the signal is aborted.
+ * Throws a Problem with the last error at the deadline (in seconds), and when the signal is aborted.
  */
 export async function waitFor<T>(
   what: string,

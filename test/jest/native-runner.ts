@@ -34,7 +34,7 @@ export default async function runTestFile(
   state.testNamePattern = globalConfig.testNamePattern ? new RegExp(globalConfig.testNamePattern, 'i') : null;
   jestExpect.setState({ expand: globalConfig.expand, testPath });
   configureTimers(config);
-  // Drops those of hooks of the last file.
+  // Drops errors that hooks of the previous file have recorded.
   takeExpectationErrors();
   const restoreProcess = saveProcessState();
   const stopWatching = watchUnhandledErrors();

@@ -4,7 +4,7 @@ import { storeBaseImages } from '../cluster/base-images.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
 import type { Progress } from '../cluster/progress.ts';
 import { Problem } from '../cluster/problem.ts';
-import { pushStored } from '../cluster/registry-images.ts';
+import { pushStored } from '../cluster/push-image.ts';
 import type { Cluster } from '../cluster/running-cluster.ts';
 import { IMAGES, VERSIONS } from '../cluster/versions.ts';
 

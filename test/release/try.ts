@@ -13,9 +13,9 @@ import { readConnection } from '../cluster/connection.ts';
 import { kubectlOf } from '../cluster/kubectl.ts';
 import { REPOSITORY_ROOT } from '../cluster/paths.ts';
 import { Problem } from '../cluster/problem.ts';
-import { programPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/programs.ts';
 import { runMain, startProgress } from '../cluster/progress.ts';
-import { mirrorPath } from '../cluster/registry-images.ts';
+import { mirrorPath } from '../cluster/push-image.ts';
 import { readRegistry, type Registry } from '../cluster/registry.ts';
 import { run, tryRun } from '../cluster/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
@@ -147,7 +147,7 @@ async function install(registry: Registry, login: string): Promise<void> {
   const kubectl = kubectlOf(connection);
   const env = { HELM_REGISTRY_CONFIG: join(login, 'config.json') };
   const helm = (...args: string[]) =>
-    run(programPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
+    run(toolPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
       env,
       deadline: 330,
     });

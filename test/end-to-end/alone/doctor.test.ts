@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
-import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { toolPath } from '../../cluster/programs.ts';
 import { run } from '../../cluster/run.ts';
 
 /** The checks of the cluster by `helm test`, by the operator at its start, and with settings that do not fit. */
@@ -18,7 +19,7 @@ async function hasMetrics(): Promise<boolean> {
 }
 
 test('`helm test` finds that policies are enforced and that the local cluster fits', async () => {
-  const helm = join(PROGRAMS_FOLDER, 'helm');
+  const helm = toolPath('helm');
   // The pod of the first test is deleted when it succeeds.
   await run(helm, ['test', 'coppice', '--kubeconfig', connection.kubeconfig, ...system], { deadline: 400 });
   const log = await kubectl([...system, 'logs', 'pod/coppice-doctor']);

@@ -10,7 +10,7 @@ import type { EnvironmentAnswer } from '../../client/rest-client.ts';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
 import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { programPath } from '../../cluster/programs.ts';
+import { toolPath } from '../../cluster/programs.ts';
 import { startProgress } from '../../cluster/progress.ts';
 import { readRegistry } from '../../cluster/registry.ts';
 import { run } from '../../cluster/run.ts';
@@ -47,7 +47,7 @@ CMD i=0; trap 'exit 0' TERM; while true; do i=$((i+1)); echo "tick $i"; sleep 0.
 };
 
 const helm = (args: readonly string[], seconds = 240) =>
-  run(programPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
+  run(toolPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
     deadline: seconds + 10,
   });
 const upgradeTo = (folder: string, values: string, ...more: string[]) =>

@@ -12,7 +12,7 @@ import { testClient } from '../../api-server/api-server.ts';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
 import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { programPath } from '../../cluster/programs.ts';
+import { toolPath } from '../../cluster/programs.ts';
 import { run } from '../../cluster/run.ts';
 import { waitFor } from '../../cluster/wait-for.ts';
 import { writeChart } from '../../release/versioned-chart.ts';
@@ -32,7 +32,7 @@ let repository: string;
 let environment: string;
 
 const helm = (...args: string[]) =>
-  run(programPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
+  run(toolPath('helm'), ['--kubeconfig', connection.kubeconfig, '--namespace', 'coppice-system', ...args], {
     deadline: 250,
   });
 const waiting = ['--wait', '--timeout', '240s', '--force-conflicts'];

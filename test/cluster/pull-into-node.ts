@@ -1,6 +1,6 @@
 import type { StoredImage } from './image-store.ts';
 import type { Progress } from './progress.ts';
-import { mirrorPath } from './registry-images.ts';
+import { mirrorPath } from './push-image.ts';
 import { run, tryRun } from './run.ts';
 
 /** Label of an image in containerd: the digest of the configuration of the pulled version. */

@@ -19,7 +19,7 @@ const group = 'traefik.io';
 export const MIDDLEWARE_DEFINITION = `customresourcedefinitions.apiextensions.k8s.io/middlewares.${group}`;
 
 /** Returns definitions of Traefik's kinds, which accept any fields: Traefik's own are 200 KB. */
-export function traefikKinds(): string {
+export function traefikDefinitions(): string {
   const anyFields = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   const versions = [{ name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: anyFields } }];
   return Object.entries(kinds)

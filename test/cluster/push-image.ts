@@ -6,6 +6,7 @@ import { LOCAL_FOLDER } from './paths.ts';
 import { imageStore } from './image-store.ts';
 import type { StoredImage } from './image-store.ts';
 import type { Detail, Progress } from './progress.ts';
+import { RECIPE_LABEL } from './recipe.ts';
 import { pushLayers } from './push-layers.ts';
 import { basicAuthorization } from './registry.ts';
 import type { Registry } from './registry.ts';
@@ -22,7 +23,7 @@ const configSchema = z.object({ config: z.object({ Labels: z.record(z.string(), 
 /** Pushes an image from Docker to a path of the registry, unless it has this version; returns its name there. */
 export async function pushImage(image: string, path: string, registry: Registry, progress: Progress): Promise<string> {
   const recipe = (await imageRecipes([image])).get(image);
-  if ((await storedRecipe(path, registry)) !== recipe) {
+  if ((await recipeInRegistry(path, registry)) !== recipe) {
     await progress.step(`push ${image} to the registry`, (detail) => push(image, path, registry, detail));
   }
   return `${registry.nodeAddress ?? registry.address}/${path}`;
@@ -35,7 +36,7 @@ export async function pushStored(
   registry: Registry,
   progress: Progress,
 ): Promise<string> {
-  if ((await storedRecipe(path, registry)) !== stored.recipe) {
+  if ((await recipeInRegistry(path, registry)) !== stored.recipe) {
     await progress.step(`push ${stored.image} to the registry`, () => pushLayers(imageStore, stored, path, registry));
   }
   return `${registry.nodeAddress ?? registry.address}/${path}`;
@@ -45,7 +46,7 @@ export async function pushStored(
  * Returns the recipe label of an image in the registry, '' if it has none. Returns undefined if the image is missing,
  * or the registry needs token authentication: the image is then pushed, which transfers no existing layers.
  */
-async function storedRecipe(path: string, registry: Registry): Promise<string | undefined> {
+async function recipeInRegistry(path: string, registry: Registry): Promise<string | undefined> {
   const [host = '', ...prefix] = registry.hostAddress.split('/');
   const [repository = '', tag = 'latest'] = path.split(':');
   const base = `${registry.insecure ? 'http' : 'https'}://${host}/v2/${[...prefix, repository].join('/')}`;
@@ -58,7 +59,7 @@ async function storedRecipe(path: string, registry: Registry): Promise<string | 
   const manifest = manifestSchema.safeParse(await get(`manifests/${tag}`, accept));
   if (!manifest.success) return undefined;
   const config = configSchema.safeParse(await get(`blobs/${manifest.data.config.digest}`, '*/*'));
-  return config.success ? (config.data.config?.Labels?.['dev.coppice.recipe'] ?? '') : undefined;
+  return config.success ? (config.data.config?.Labels?.[RECIPE_LABEL] ?? '') : undefined;
 }
 
 async function push(image: string, path: string, registry: Registry, detail: Detail): Promise<void> {
