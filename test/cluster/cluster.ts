@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverStored, type ImageSource } from './app-image.ts';
-import { ensureBaseImages, type ImageName, storeBaseImages, storedImages } from './base-images.ts';
+import type { ImageSource } from './app-image.ts';
+import { storeBaseImages } from './base-images.ts';
 import { answerLocalhostNames } from './cluster-dns.ts';
 import { findCommandLineTools } from './command-line-tools.ts';
 import { dockerHubMirrors } from './docker.ts';
 import { ensureDockerEngine } from './docker-engine.ts';
 import { exclusively } from './exclusively.ts';
-import { ensureImageRegistry } from './image-registry.ts';
 import { isIpv6Only, forwardIpv4 } from './ipv6-only.ts';
 import {
   ensureKindCluster,
@@ -21,16 +20,16 @@ import {
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
 import { planNodeImage, provideNodeImage, storeNodeImage } from './node-image.ts';
-import type { NodeImage } from './node-image.ts';
-import { pullIntoNode, pullPartIntoNode } from './pull-into-node.ts';
+import { NodeLoader } from './node-loader.ts';
 import { mirrorImages } from './mirror.ts';
 import { firstImages, prefetchImages } from './prefetch-images.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { KUBECONFIG_FILE } from './paths.ts';
 import { checkMachine, checkPorts } from './prerequisites.ts';
 import type { Progress } from './progress.ts';
-import { connectRegistries, ensureRegistry, installedPassword } from './registry.ts';
+import { connectRegistries } from './registry.ts';
 import type { Cluster } from './running-cluster.ts';
+import { startRegistries } from './start-registries.ts';
 import { traefikDefinitions } from './traefik-definitions.ts';
 import { VERSIONS } from './versions.ts';
 import { startLocalBuild } from './local-build.ts';
@@ -53,97 +52,76 @@ export async function bringUpCluster(
   );
 }
 
+/** Returns a function that calls `create` once, and returns the same value from then on. */
+function once<T>(create: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | undefined;
+  return () => (value ??= create());
+}
+
+/** Keeps a promise that later steps await from ending the process if it is rejected earlier. */
+function reportedLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
 /**
  * Starts the local kind cluster with everything that it needs: Docker Engine, node image, registry, base images,
  * Ingress controller and names. Each step skips what exists already, so a second run takes seconds.
  */
 async function bringUpKindCluster(
   newCluster: NewCluster,
-  images: readonly ImageSource[],
+  sources: readonly ImageSource[],
   progress: Progress,
 ): Promise<Cluster> {
   const official = newCluster.nodeImage ?? VERSIONS.pulledNodeImage;
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
-  const build = await startLocalBuild(official, { images }, progress);
+  const build = await startLocalBuild(official, { images: sources }, progress);
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
-
-  // An existing cluster has the registry's password. With a new cluster, the registries start and receive images
-  // concurrently.
+  const plan = once(() => planNodeImage(official));
+  const nodeImage = once(async () => provideNodeImage(await plan(), progress));
   const isNew = !(await hasNode());
-  let planned: ReturnType<typeof planNodeImage> | undefined;
-  const plan = () => (planned ??= planNodeImage(official));
-  let image: Promise<NodeImage> | undefined;
-  const nodeImage = () => (image ??= plan().then((one) => provideNodeImage(one, progress)));
-  const startRegistries = async () => {
-    // What is built by now is pushed, and pulled while kubeadm starts the control plane.
+  const registries = async (isMirror: () => Promise<boolean>) => {
     await Promise.all([build.programs, build.images]);
-    await ensureBaseImages(['registry'], progress);
-    const password = isNew ? async () => undefined : () => installedPassword(kubectl);
-    const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
     const installed = isNew ? undefined : kubectl;
-    await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
-    const { isBuiltLocally } = isNew ? await plan() : node;
-    const parts: string[] = [];
-    const stored = isBuiltLocally && isNew ? storedImages(firstImages(newCluster.nodes ?? 1)) : [];
-    if (isBuiltLocally && isNew) {
-      for (const one of images) {
-        const delivered = await deliverStored(one, registry, progress);
-        if (delivered !== undefined) parts.push(delivered);
-      }
-    }
-    if (isBuiltLocally) await mirrorImages([...new Set<ImageName>(['valkey', 'node', ...stored])], registry, progress);
-    return { registry, parts, images: stored };
+    const first = firstImages(newCluster.nodes ?? 1);
+    return startRegistries({ installed, isMirror, sources, firstImages: first }, progress);
   };
-  const early = isNew ? startRegistries() : undefined;
-  early?.catch(() => undefined); // Reported below.
+
+  // Beside a new cluster, the registries start and receive images. An existing one has the registry's password.
+  const early = isNew ? reportedLater(registries(async () => (await plan()).isBuiltLocally)) : undefined;
   const failing = new AbortController();
-  const prefetched = early && prefetchImages(early, nodeImage, progress, failing.signal);
+  const prefetched = early ? prefetchImages(early, nodeImage, progress, failing.signal) : () => Promise.resolve(false);
   const node = await ensureKindCluster(newCluster, nodeImage, tools, progress).catch((error: unknown) => {
     failing.abort();
     throw error;
   });
+  const isMirror = node.isBuiltLocally;
   // Coppice's installation waits for these objects, so they come before everything else.
-  const firstObjects = applyFirstObjects(kubectl);
-  firstObjects.catch(() => undefined); // Reported below.
-  const { registry, parts } = await (early ?? startRegistries());
+  const firstObjects = reportedLater(applyFirstObjects(kubectl));
+  const { registry, parts } = await (early ?? registries(() => Promise.resolve(isMirror)));
   await connectRegistries();
   // The node and builders do not read Docker's configuration, so they get its mirrors.
-  const hubMirrors = node.isBuiltLocally ? [] : await dockerHubMirrors();
-  const nodeRegistry = configureNodeRegistry(registry, node.isBuiltLocally, hubMirrors);
-  nodeRegistry.catch(() => undefined); // Reported below.
-  const load = async (name: ImageName, nodes: readonly string[]) => {
-    if (!node.isBuiltLocally) return;
-    const isPrefetched = (await prefetched?.(name)) === true;
-    const missing = isPrefetched ? nodes.filter((one) => one !== NODE_CONTAINER) : nodes;
-    if (missing.length === 0) return;
-    await mirrorImages([name], registry, progress);
-    await nodeRegistry;
-    const stored = await storeBaseImages([name], progress);
-    await Promise.all(missing.map((one) => pullIntoNode(one, stored, progress)));
-  };
-  const pullPart = async (part: string) => {
-    if ((await prefetched?.(part)) === true) return;
-    await nodeRegistry;
-    await pullPartIntoNode(NODE_CONTAINER, part, progress);
-  };
+  const hubMirrors = isMirror ? [] : await dockerHubMirrors();
+  const configured = reportedLater(configureNodeRegistry(registry, isMirror, hubMirrors));
+  const loader = new NodeLoader({ registry, isMirror, prefetched, configured }, progress);
   const working = await workingNodes();
-  const ready = Promise.all([
+  const startIngress = async () => {
+    await Promise.all([loader.load('traefik', [NODE_CONTAINER]), firstObjects]);
+    await Promise.all([startIngressController(kubectl, progress), loader.load('buildkit', working)]);
+  };
+  const started = Promise.all([
     waitForNodes(tools, 120),
-    Promise.all([load('traefik', [NODE_CONTAINER]), firstObjects]).then(() =>
-      Promise.all([startIngressController(kubectl, progress), load('buildkit', working)]),
-    ),
-    ...parts.map(pullPart),
+    startIngress(),
+    ...parts.map((part) => loader.loadPart(part)),
     progress.step('names *.localhost in the cluster', () => answerLocalhostNames(kubectl, working.length)),
-  ]).then(() => undefined);
-  ready.catch(() => undefined); // Callers that await it report a failure.
-  await nodeRegistry;
+  ]);
+  const ready = reportedLater(started.then(() => undefined));
+  await configured;
   // While images are built, deployments would exceed their deadlines for lack of CPU time.
   if (build.isNeeded) await ready;
-  const ingressUrl = `http://127.0.0.1:${INGRESS_PORT}`;
-  const isMirror = node.isBuiltLocally;
   return {
     hubMirrors,
     kubeconfig: KUBECONFIG_FILE,
@@ -151,7 +129,7 @@ async function bringUpKindCluster(
     tools,
     registry,
     isMirror,
-    ingressUrl,
+    ingressUrl: `http://127.0.0.1:${INGRESS_PORT}`,
     isKind: true,
     isNew,
     nodes: working.length,

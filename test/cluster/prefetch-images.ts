@@ -5,18 +5,13 @@ import { pullIntoNode, pullPartIntoNode } from './pull-into-node.ts';
 import { configureNodeRegistry } from './node-registry.ts';
 import { messageOf } from './problem.ts';
 import type { Progress } from './progress.ts';
-import { connectRegistries, type Registry } from './registry.ts';
+import { connectRegistries } from './registry.ts';
+import type { StartedRegistries } from './start-registries.ts';
 
 /** Images of docker.io that a new node needs before the sample's page, in the order of their use. */
 export function firstImages(nodes: number): ImageName[] {
   // With workers, the control plane runs only the Ingress controller.
   return nodes > 1 ? ['traefik'] : ['traefik', 'valkey', 'buildkit'];
-}
-
-interface NewImages {
-  /** Names in the registry, of images that are built from this repository. */
-  parts: readonly string[];
-  images: readonly ImageName[];
 }
 
 /** Returns whether an image was pulled into the control plane's node, once that is known. */
@@ -27,7 +22,7 @@ export type Prefetched = (image: string) => Promise<boolean>;
  * if the node image is not built locally, since kind then restarts the container runtime.
  */
 export function prefetchImages(
-  registries: Promise<NewImages & { registry: Registry }>,
+  registries: Promise<StartedRegistries>,
   nodeImage: () => Promise<NodeImage>,
   progress: Progress,
   signal: AbortSignal,
