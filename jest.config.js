@@ -12,7 +12,7 @@ export default {
       ...native,
       displayName: 'unit',
       testMatch: [
-        '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,shell-protocol,fair-queue,pattern-search,environment-access,registry-tokens,waker,waker-protocol,operator,api,tester,panel,cli,test/checks,test/cluster,test/bench,test/build-logs,test/docs,test/language,test/supply-chain,test/ci,test/jest,test/release}/**/*.test.ts',
+        '<rootDir>/{process,crds,kubernetes,build-logs,service-file,tester-client,shell-protocol,fair-queue,pattern-search,environment-access,registry-tokens,waker,waker-protocol,operator,api,tester,panel,cli,test/checks,test/cluster,test/support,test/bench,test/build-logs,test/docs,test/language,test/supply-chain,test/ci,test/jest,test/release}/**/*.test.ts',
       ],
     },
     // Tests of the heap, in a process of their own: collecting that of a worker with hundreds of suites takes seconds.

@@ -3,15 +3,15 @@
 // --continue` continues an interrupted full run of the same commit, and skips its finished steps.
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './cluster/paths.ts';
+import { CACHE_FOLDER, KUBECONFIG_FILE, LOCAL_FOLDER, REPOSITORY_ROOT } from './support/paths.ts';
 import { FinishedSteps, type FinishedStep } from './checks/finished-steps.ts';
 import { cleanCommit, writeFullResults } from './checks/full-results.ts';
 import { readJestResults, type JestResults, type SuiteResult } from './checks/jest-results.ts';
 import { ensureTestPrograms, FULL_TEST_PROGRAMS, TEST_PROGRAMS } from './checks/test-programs.ts';
 import { outcomeOf, summaryOf, totalOf, type Outcome } from './checks/outcome.ts';
 import { showRun, type ShowRunOptions } from './checks/show-run.ts';
-import { Problem } from './cluster/problem.ts';
-import { runMain } from './cluster/progress.ts';
+import { Problem } from './support/problem.ts';
+import { runMain } from './support/progress.ts';
 
 const isFull = process.argv.includes('--full');
 const isContinued = process.argv.includes('--continue');

@@ -14,10 +14,10 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../kubernetes/resource-type.ts';
-import { findCommandLineTools } from '../cluster/command-line-tools.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { startProgress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { findCommandLineTools } from '../cluster/machine/command-line-tools.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { startProgress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 import { deleteNamespace, eventually, randomName, testClient, testKubeConfig, unlessNotFound } from './api-server.ts';
 import type { TestNamespaces } from './operator-objects.ts';
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 
 /** What makes the files of one step of one round. */
 export interface ApplicationVersion {

@@ -5,7 +5,7 @@ import { LABELS } from '../../crds/labels.ts';
 import { githubDelivery } from '../client/github-delivery.ts';
 import { send } from '../client/local-http.ts';
 import { webhookOf } from '../client/webhook-of.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { applicationFiles, writeChanged, type ApplicationFiles } from './application-files.ts';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import { readConnection } from '../cluster/connection.ts';
-import { Problem } from '../cluster/problem.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 import { randomName } from '../end-to-end/harness.ts';
 import { applicationFolder } from './application-files.ts';
 import { composeRound, coppiceRound, type Application, type Round } from './application-rounds.ts';

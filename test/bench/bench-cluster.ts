@@ -1,7 +1,7 @@
 import { LABELS } from '../../crds/labels.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
 import type { Figure } from './measure.ts';
 import { startRawCluster, type RawCluster } from './raw-cluster.ts';

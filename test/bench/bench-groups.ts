@@ -4,7 +4,7 @@ import { groupNamespace } from '../../crds/ids.ts';
 import { FINALIZER } from '../../crds/labels.ts';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import type { ClusterClient } from '../../kubernetes/client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 
 const repositoryName = 'app';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { objectOf } from '../client/object-of.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { addressOf, withBaseline } from './bench-cluster.ts';

@@ -5,7 +5,7 @@ import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
 import { Deployment, Namespace, Service } from '../../kubernetes/resource-type.ts';
 import { ISOLATION_ANNOTATION } from '../../operator/kinds/environment/namespace/environment-namespace.ts';
 import { isRolledOut } from '../../operator/services/rollout/rollout.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { following } from './following.ts';
 

@@ -1,5 +1,5 @@
-import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import type { Progress } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 import type { Browser, Outage } from './browser.ts';
 import { addEmptyEnvironments } from './empty-environments.ts';

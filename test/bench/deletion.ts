@@ -1,7 +1,7 @@
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { keyOf, Namespace } from '../../kubernetes/resource-type.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { randomName } from '../end-to-end/harness.ts';
 import { atOnce } from './at-once.ts';
 import { CLIENTS_AT_ONCE } from './bare-creation.ts';

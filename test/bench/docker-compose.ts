@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildPrograms, programPath } from '../cluster/programs.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { buildPrograms, programPath } from '../cluster/go/programs.ts';
+import type { Progress } from '../support/progress.ts';
+import { run, tryRun } from '../support/run.ts';
 import { freePort } from '../local-server.ts';
 
 /** A project of Docker Compose on this machine, which publishes its service `web`. */

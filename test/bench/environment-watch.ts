@@ -6,7 +6,7 @@ import { objectKey } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { objectOf } from '../client/object-of.ts';
 import { isSettledAs } from '../end-to-end/lifecycle-conditions.ts';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import { environmentAt, type Target } from './bench-groups.ts';
 
 /** Watches all Environments of the cluster. */

@@ -4,8 +4,8 @@ import { Informer, type InformerHandler } from '../../kubernetes/informer.ts';
 import { listWatch } from '../../kubernetes/list-watch.ts';
 import type { KubernetesObject, ResourceType } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import { Problem } from '../cluster/problem.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { Problem } from '../support/problem.ts';
 
 const syncedWithinMs = 60_000;
 

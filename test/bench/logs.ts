@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Progress } from '../cluster/progress.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { run } from '../cluster/run.ts';
+import type { Progress } from '../support/progress.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { run } from '../support/run.ts';
 import type { Figure } from './measure.ts';
 
 const rounds = 3;

@@ -1,7 +1,7 @@
 // `npm run bench -- [--keep] [PART…]` measures Coppice on the running cluster, with a baseline for each figure. With
 // --keep, the environments of scale-NUMBER and small-NUMBER are kept.
 import { parseArgs } from 'node:util';
-import { runMain } from '../cluster/progress.ts';
+import { runMain } from '../support/progress.ts';
 import { benchApplications } from './applications.ts';
 import { benchBuilds } from './builds.ts';
 import { benchBuiltCommit } from './built-commit.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import { Problem } from '../cluster/problem.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
 import { resetValues, setValues } from '../cluster/set-values.ts';
 import { randomName, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { atOnce } from './at-once.ts';

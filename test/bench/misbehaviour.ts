@@ -5,7 +5,7 @@ import { EventReader } from '../../api/testing/event-reader.ts';
 import { githubDelivery } from '../client/github-delivery.ts';
 import { localhostLookup, send, type Answer } from '../client/local-http.ts';
 import { webhookOf } from '../client/webhook-of.ts';
-import { messageOf } from '../cluster/problem.ts';
+import { messageOf } from '../support/problem.ts';
 import { pageWith, type Harness } from '../end-to-end/harness.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { pushCommits } from './push-commits.ts';

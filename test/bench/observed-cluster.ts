@@ -4,7 +4,7 @@ import { ClusterClient } from '../../kubernetes/client.ts';
 import { HttpTransport } from '../../kubernetes/http-transport.ts';
 import { loadKubeConfig } from '../../kubernetes/kube-config.ts';
 import { Pod } from '../../kubernetes/resource-type.ts';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import { samplesOf, sumOf } from './metrics-page.ts';
 
 const systemNamespace = 'coppice-system';

@@ -1,4 +1,4 @@
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { withBaseline } from './bench-cluster.ts';
 import { coppiceRound, roundFigures, scriptRound, type CoppiceRound, type Round } from './build-rounds.ts';
 import type { Figure } from './measure.ts';

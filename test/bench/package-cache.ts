@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join, normalize } from 'node:path';
-import { CACHE_FOLDER } from '../cluster/paths.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { CACHE_FOLDER } from '../support/paths.ts';
+import type { Progress } from '../support/progress.ts';
 import { recipeHash } from '../cluster/recipe.ts';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
 
 /** Packages as build steps find them, so that no public registry decides how long a build takes. */

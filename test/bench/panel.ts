@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { buildPanel } from '../../panel/build.ts';
 import { LocalPanel } from '../chromium/local-panel.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { randomName } from '../end-to-end/harness.ts';
 import { environmentAt } from './bench-groups.ts';
 import { percentile, type Figure } from './measure.ts';

@@ -1,8 +1,8 @@
-import { ensureBaseImages, registriesAreReached, type ImageName } from '../cluster/base-images.ts';
-import { mirrorImages } from '../cluster/mirror.ts';
-import { Problem } from '../cluster/problem.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { readRegistry } from '../cluster/registry.ts';
+import { ensureBaseImages, registriesAreReached, type ImageName } from '../cluster/images/base-images.ts';
+import { mirrorImages } from '../cluster/images/mirror.ts';
+import { Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
+import { readRegistry } from '../cluster/registries/registry.ts';
 
 /** Provides base images in Docker and, unless a public registry is reached, in the cluster's mirror. */
 export async function provideImages(names: readonly ImageName[], progress: Progress): Promise<void> {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 /** Pushes one file to every branch, in a separate commit each, because real branches differ. */
 export async function pushCommits(url: string, branches: readonly string[], file: string, text: string): Promise<void> {

@@ -1,8 +1,8 @@
 import { githubDelivery } from '../client/github-delivery.ts';
 import { send } from '../client/local-http.ts';
 import { webhookOf, type WebhookAnswer } from '../client/webhook-of.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { namespaceOf, type Harness } from '../end-to-end/harness.ts';
 import { withBaseline } from './bench-cluster.ts';
 import { logOf, pulled } from './build-rounds.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { LOCAL_FOLDER } from '../cluster/paths.ts';
+import { LOCAL_FOLDER } from '../support/paths.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 /** What a script needs to do Coppice's work without Coppice. */

@@ -1,5 +1,5 @@
 import { ENVIRONMENT } from '../../crds/environment.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 import { environmentAt, type Target } from './bench-groups.ts';
 import { addEmptyEnvironments, FEW } from './empty-environments.ts';

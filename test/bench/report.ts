@@ -3,7 +3,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join, relative } from 'node:path';
 import { formatted } from '../../oxfmt.config.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import type { Figure } from './measure.ts';
 import { type MeasurementsPage, measurementsText, resultSchema } from './measurements.ts';
 import { PERFORMANCE, RELIABILITY } from './pages.ts';

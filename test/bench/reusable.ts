@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { conditionOf, namespaceOf, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { secondsOf, type Figure } from './measure.ts';

@@ -1,5 +1,5 @@
 import { randomName, type Harness } from '../end-to-end/harness.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { addBenchGroups, addRepository, targetsOf, resume } from './bench-groups.ts';
 import { benchCreation } from './creation.ts';
 import { benchHeld, type Bench } from './held.ts';

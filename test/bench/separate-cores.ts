@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import { onNode } from '../cluster/on-node.ts';
-import { Problem } from '../cluster/problem.ts';
-import { run } from '../cluster/run.ts';
+import { Problem } from '../support/problem.ts';
+import { run } from '../support/run.ts';
 import { commandLines } from './processor-time.ts';
 
 /** Processes that work only for Coppice, by the start of their command line; their child processes stay with them. */

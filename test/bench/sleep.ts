@@ -8,8 +8,8 @@ import { Deployment, EndpointSlice, objectKey, Pod } from '../../kubernetes/reso
 import { isReady } from '../../operator/services/front/ready-pods.ts';
 import { send, type RequestOptions } from '../client/local-http.ts';
 import { objectOf } from '../client/object-of.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import type { Progress } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { namespaceOf, randomName, type Harness } from '../end-to-end/harness.ts';
 import { following } from './following.ts';
 import { percentile, type Figure } from './measure.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ENVIRONMENT, type Environment } from '../../crds/environment.ts';
 import { GROUP, type Group } from '../../crds/group.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { randomName, type Harness } from '../end-to-end/harness.ts';
 import { atOnce } from './at-once.ts';
 import {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { githubDelivery } from '../client/github-delivery.ts';
 import { send, type RequestOptions } from '../client/local-http.ts';
 import { webhookOf } from '../client/webhook-of.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { startHarness } from '../end-to-end/harness.ts';
 import { percentile, type Figure } from './measure.ts';
 

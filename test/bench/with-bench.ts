@@ -1,5 +1,5 @@
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
 import { removeAll } from './bench-cluster.ts';
 import { EnvironmentWatch } from './environment-watch.ts';

@@ -8,7 +8,7 @@ import { BuildLogWriter } from '../../build-logs/writer.ts';
 import type { Pod } from '../../kubernetes/resource-type.ts';
 import { silentLogger } from '../../kubernetes/testing/silent-logger.ts';
 import { LogSession } from '../../operator/images/logs/log-session.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import { startRedis, type TestRedis } from '../redis/start-redis.ts';
 import { CONTAINERS, madeUpLines } from './simulated-lines.ts';
 

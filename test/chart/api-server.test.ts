@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { run } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { run } from '../support/run.ts';
 import { Namespace } from '../../kubernetes/resource-type.ts';
 import { deleteNamespace, randomName, testClient } from '../api-server/api-server.ts';
-import { toolPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/go/programs.ts';
 import { CHART, objectsIn, render, type Rendered } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, GATEWAY_VALUES, MIN_VALUES } from './sample-values.ts';
 

@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { reconciling, ready, stalled, suspended } from '../../operator/shared/conditions.ts';
 import { mergeConditions, type ConditionReport } from '../../crds/conditions.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { objectOf, objectsIn, render } from './render.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');

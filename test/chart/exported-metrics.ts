@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectDefaultMetrics } from 'prom-client';
 import { RuntimeMetrics } from '../../kubernetes/metrics.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 
 /** Suffixes of the series of a histogram or a summary. */
 const derived = ['', '_bucket', '_sum', '_count'];

@@ -19,7 +19,7 @@ import { redisMetrics } from '../../process/redis-metrics.ts';
 import { tokenMetrics } from '../../registry-tokens/metrics.ts';
 import { testerMetrics } from '../../tester/metrics.ts';
 import { wakerMetrics } from '../../waker/metrics.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 
 /** Returns all metrics of operator, API, tester and token server, except those of prom-client. */
 function exported(): { name: string; type: string; labels: string[] }[] {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { withValue } from './leaves.ts';
-import { toolPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/go/programs.ts';
 import { CHART } from './render.ts';
 import { MIN_VALUES } from './sample-values.ts';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { withValue } from './leaves.ts';
-import { toolPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/go/programs.ts';
 import { CHART, objectOf, objectsIn, renderObjects, type Rendered } from './render.ts';
 import { ALL_VALUES, MIN_VALUES } from './sample-values.ts';
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { buildPrograms, programPath } from '../cluster/programs.ts';
-import { runMain, startProgress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { buildPrograms, programPath } from '../cluster/go/programs.ts';
+import { runMain, startProgress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
 import { expressionsOf, renderedRules, type Panel, type Rules } from './rules.ts';
 

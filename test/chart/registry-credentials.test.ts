@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { objectOf, objectsIn } from './render.ts';
 
 const objects = objectsIn(readFileSync(join(REPOSITORY_ROOT, 'examples/registry-credentials/ecr.yaml'), 'utf8'));

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { withValue } from './leaves.ts';
-import { toolPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/go/programs.ts';
 import { CHART, render } from './render.ts';
 import { ALL_VALUES, EXISTING_VALUES, MIN_VALUES } from './sample-values.ts';
 import { stringify } from 'yaml';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 test.each<[what: string, path: string, value: unknown, words: RegExp]>([
   ['a misspelled name', 'api.replica', 3, /additional properties 'replica' not allowed/],

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { toolPath } from '../cluster/programs.ts';
-import { run } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { toolPath } from '../cluster/go/programs.ts';
+import { run } from '../support/run.ts';
 
 export const CHART = join(REPOSITORY_ROOT, 'charts/coppice');
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { VERSION_STEPS, type Versions } from '../../crds/versions.ts';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { writeChart } from '../release/versioned-chart.ts';
-import { toolPath } from '../cluster/programs.ts';
+import { toolPath } from '../cluster/go/programs.ts';
 import { objectOf, objectsIn, render, type Rendered } from './render.ts';
 import { ALL_VALUES } from './sample-values.ts';
 

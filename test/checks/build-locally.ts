@@ -1,11 +1,11 @@
 // Compiles the programs of the tests' cluster, and builds images for it, where they cannot be pulled. The compiler uses
 // all processors for minutes, so tests with deadlines start afterwards. `--full` adds the images of Gitea and metrics-server.
-import type { ImageName } from '../cluster/base-images.ts';
+import type { ImageName } from '../cluster/images/base-images.ts';
 import { exclusively } from '../cluster/exclusively.ts';
 import { IMAGE_SOURCE, TESTER_SOURCE } from '../cluster/install-coppice.ts';
-import { finishLocalBuild } from '../cluster/local-build.ts';
-import { FIXTURE_IMAGES } from '../cluster/mirror.ts';
-import { runMain, startProgress } from '../cluster/progress.ts';
+import { finishLocalBuild } from '../cluster/images/local-build.ts';
+import { FIXTURE_IMAGES } from '../cluster/images/mirror.ts';
+import { runMain, startProgress } from '../support/progress.ts';
 import { GIT_HOSTS_SOURCE } from '../git-hosts/deploy.ts';
 import { GIT_SERVER_SOURCE } from '../git-server/deploy.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import type { SuiteResult } from './jest-results.ts';
 import type { Outcome } from './outcome.ts';
 

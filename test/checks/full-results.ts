@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import { run as runProgram } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { run as runProgram } from '../support/run.ts';
 import type { FinishedSteps } from './finished-steps.ts';
 import type { SuiteResult } from './jest-results.ts';
 import type { Outcome } from './outcome.ts';

@@ -2,10 +2,10 @@
 // `--take-away`, first deletes what a killed run has left.
 import { z } from 'zod';
 import { readConnection } from '../cluster/connection.ts';
-import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
-import { runMain } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { PROGRAMS_FOLDER } from '../support/paths.ts';
+import { runMain } from '../support/progress.ts';
+import { run } from '../support/run.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { LABELS } from '../../crds/labels.ts';
 import { TEST_GROUP_LABEL } from '../end-to-end/test-group.ts';
 

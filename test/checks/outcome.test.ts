@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { NOT_RUN_STATUS } from '../cluster/problem.ts';
+import { NOT_RUN_STATUS } from '../support/problem.ts';
 import { outcomeOf, resultOf, summaryOf, totalOf } from './outcome.ts';
 
 test.each([

@@ -1,4 +1,4 @@
-import { NOT_RUN_STATUS } from '../cluster/problem.ts';
+import { NOT_RUN_STATUS } from '../support/problem.ts';
 
 /** How a program ended; `not run` if this machine lacks what it needs. */
 export type Result = 'passed' | 'failed' | 'not run';

@@ -1,6 +1,6 @@
-import { installDebianPackages, isDebianRoot } from '../cluster/debian-packages.ts';
-import { Problem } from '../cluster/problem.ts';
-import { tryRun } from '../cluster/run.ts';
+import { installDebianPackages, isDebianRoot } from '../cluster/machine/debian-packages.ts';
+import { Problem } from '../support/problem.ts';
+import { tryRun } from '../support/run.ts';
 
 /**
  * Programs that the tests run outside the cluster (a real Redis, browser and SSH server), with Debian's package for

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { REPOSITORY, type Repository } from '../../crds/repository.ts';
 import { storeListedRefs } from '../../api/testing/listed-refs.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { axeViolations, PanelBrowser } from '../end-to-end/panel-browser.ts';
 import { LocalPanel, PASSWORD } from './local-panel.ts';
 

@@ -1,8 +1,8 @@
 // Takes the screenshots of the panel in docs/, with a cluster in memory: `npm run screenshots`.
 import { join } from 'node:path';
 import type { Environment, EnvironmentStatus } from '../../crds/environment.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { runMain } from '../cluster/progress.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { runMain } from '../support/progress.ts';
 import { PanelBrowser } from '../end-to-end/panel-browser.ts';
 import { LocalPanel, PASSWORD } from './local-panel.ts';
 

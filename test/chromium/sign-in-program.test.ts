@@ -10,7 +10,7 @@ import { processIo, type Io } from '../../cli/io.ts';
 import { browserLogin } from '../../cli/login/browser.ts';
 import { deviceLogin } from '../../cli/login/device.ts';
 import { axeViolations, PanelBrowser } from '../end-to-end/panel-browser.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { LocalPanel, PASSWORD } from './local-panel.ts';
 
 const ada = 'ada@example.com';

@@ -11,7 +11,7 @@ import { Proofs } from '../../waker/proof.ts';
 import { WakerServer } from '../../waker/server.ts';
 import { sampleEnvironment } from '../../waker/testing/sample-environment.ts';
 import type { KnownEnvironment, OperatorMessage } from '../../waker-protocol/messages.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { axeViolations, PanelBrowser } from '../end-to-end/panel-browser.ts';
 
 const host = 'shop.localhost';

@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { FULL_TEST_PROGRAMS } from '../checks/test-programs.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { dependabotSchema, workflowSchema } from './workflow-schema.ts';
 import { workflowProblems, type Repository } from './workflow-problems.ts';
 

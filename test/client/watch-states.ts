@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { ENVIRONMENT } from '../../crds/environment.ts';
-import { PROGRAMS_FOLDER } from '../cluster/paths.ts';
+import { PROGRAMS_FOLDER } from '../support/paths.ts';
 import { objectOf } from './object-of.ts';
 
 const environmentsPath = (namespace: string): string =>

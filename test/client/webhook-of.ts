@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { RestClient } from './rest-client.ts';
 
 const webhookSchema = z.looseObject({ url: z.string(), secret: z.string(), created: z.boolean() });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ImageSource } from './app-image.ts';
-import { storeBaseImages } from './base-images.ts';
-import { answerLocalhostNames } from './cluster-dns.ts';
-import { findCommandLineTools } from './command-line-tools.ts';
-import { dockerHubMirrors } from './docker.ts';
-import { ensureDockerEngine } from './docker-engine.ts';
+import type { ImageSource } from './images/app-image.ts';
+import { storeBaseImages } from './images/base-images.ts';
+import { answerLocalhostNames } from './network/cluster-dns.ts';
+import { findCommandLineTools } from './machine/command-line-tools.ts';
+import { dockerHubMirrors } from './images/docker.ts';
+import { ensureDockerEngine } from './machine/docker-engine.ts';
 import { exclusively } from './exclusively.ts';
-import { isIpv6Only, forwardIpv4 } from './ipv6-only.ts';
+import { isIpv6Only, forwardIpv4 } from './network/ipv6-only.ts';
 import {
   ensureKindCluster,
   hasNode,
@@ -19,20 +19,20 @@ import {
 } from './kind-cluster.ts';
 import { apply, kubectlWith, rollout } from './kubectl.ts';
 import type { Kubectl } from './kubectl.ts';
-import { planNodeImage, provideNodeImage, storeNodeImage } from './node-image.ts';
-import { NodeLoader } from './node-loader.ts';
-import { mirrorImages } from './mirror.ts';
-import { firstImages, prefetchImages } from './prefetch-images.ts';
-import { configureNodeRegistry } from './node-registry.ts';
-import { KUBECONFIG_FILE } from './paths.ts';
-import { checkMachine, checkPorts } from './prerequisites.ts';
-import type { Progress } from './progress.ts';
-import { connectRegistries } from './registry.ts';
+import { planNodeImage, provideNodeImage, storeNodeImage } from './images/node-image.ts';
+import { NodeLoader } from './images/node-loader.ts';
+import { mirrorImages } from './images/mirror.ts';
+import { firstImages, prefetchImages } from './images/prefetch-images.ts';
+import { configureNodeRegistry } from './registries/node-registry.ts';
+import { KUBECONFIG_FILE } from '../support/paths.ts';
+import { checkMachine, checkPorts } from './machine/prerequisites.ts';
+import type { Progress } from '../support/progress.ts';
+import { connectRegistries } from './registries/registry.ts';
 import type { Cluster } from './running-cluster.ts';
-import { startRegistries } from './start-registries.ts';
-import { traefikDefinitions } from './traefik-definitions.ts';
+import { startRegistries } from './registries/start-registries.ts';
+import { traefikDefinitions } from './network/traefik-definitions.ts';
 import { VERSIONS } from './versions.ts';
-import { startLocalBuild } from './local-build.ts';
+import { startLocalBuild } from './images/local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 
@@ -141,14 +141,18 @@ const readManifest = (name: string): string => readFileSync(join(import.meta.dir
 
 /** Creates what kubelets need, and what Coppice's chart looks for, before the Ingress controller runs. */
 async function applyFirstObjects(kubectl: Kubectl): Promise<void> {
-  const objects = [readManifest('node-permissions.yaml'), readManifest('traefik-service.yaml'), traefikDefinitions()];
+  const objects = [
+    readManifest('node-permissions.yaml'),
+    readManifest('network/traefik-service.yaml'),
+    traefikDefinitions(),
+  ];
   await apply(kubectl, objects.join('---\n'));
   if (await isIpv6Only(kubectl)) await forwardIpv4(kubectl);
 }
 
 async function startIngressController(kubectl: Kubectl, progress: Progress): Promise<void> {
   await progress.step('Ingress controller', async () => {
-    await apply(kubectl, readManifest('traefik.yaml'));
+    await apply(kubectl, readManifest('network/traefik.yaml'));
     await rollout(kubectl, 'traefik', 'traefik');
   });
 }

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LOCAL_FOLDER } from './paths.ts';
-import { Problem } from './problem.ts';
+import { LOCAL_FOLDER } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
 
 export const CONNECTION_FILE = join(LOCAL_FOLDER, 'connection.json');
 

@@ -1,13 +1,13 @@
 import { existsSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { engineAnswers, ensureDockerEngine, startedHere, stopDockerEngine } from './docker-engine.ts';
-import { removeLocalImages } from './docker.ts';
+import { engineAnswers, ensureDockerEngine, startedHere, stopDockerEngine } from './machine/docker-engine.ts';
+import { removeLocalImages } from './images/docker.ts';
 import { exclusively } from './exclusively.ts';
 import { deleteKindCluster } from './kind-cluster.ts';
-import { CACHE_FOLDER, LOCAL_FOLDER } from './paths.ts';
-import { runMain, startProgress } from './progress.ts';
-import { removeRegistry } from './registry.ts';
-import { tryRun } from './run.ts';
+import { CACHE_FOLDER, LOCAL_FOLDER } from '../support/paths.ts';
+import { runMain, startProgress } from '../support/progress.ts';
+import { removeRegistry } from './registries/registry.ts';
+import { tryRun } from '../support/run.ts';
 
 /** Removes what `npm run up` created; keeps the caches unless --caches is given. */
 await runMain(async () => {

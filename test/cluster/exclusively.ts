@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CACHE_FOLDER } from './paths.ts';
-import { ProcessLock } from './process-lock.ts';
-import type { Progress } from './progress.ts';
-import { endPrograms } from './run.ts';
-import { waitFor } from './wait-for.ts';
+import { CACHE_FOLDER } from '../support/paths.ts';
+import { ProcessLock } from '../support/process-lock.ts';
+import type { Progress } from '../support/progress.ts';
+import { endPrograms } from '../support/run.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const deadline = 3600;
 const lock = new ProcessLock(join(CACHE_FOLDER, 'lock'));

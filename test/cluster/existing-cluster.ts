@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { Cluster } from './running-cluster.ts';
-import { findCommandLineTools } from './command-line-tools.ts';
-import { ensureDockerEngine } from './docker-engine.ts';
+import { findCommandLineTools } from './machine/command-line-tools.ts';
+import { ensureDockerEngine } from './machine/docker-engine.ts';
 import { kubectlWith } from './kubectl.ts';
-import { KUBECONFIG_FILE, LOCAL_FOLDER } from './paths.ts';
-import { Problem } from './problem.ts';
-import type { Progress } from './progress.ts';
-import { basicAuthorization, writeRegistry } from './registry.ts';
-import type { Registry } from './registry.ts';
-import { run } from './run.ts';
+import { KUBECONFIG_FILE, LOCAL_FOLDER } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
+import { basicAuthorization, writeRegistry } from './registries/registry.ts';
+import type { Registry } from './registries/registry.ts';
+import { run } from '../support/run.ts';
 
 export interface ExistingClusterOptions {
   /** Name of a context in the user's kubeconfig. */

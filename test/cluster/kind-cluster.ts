@@ -1,15 +1,15 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { stringify } from 'yaml';
-import type { CommandLineTools } from './command-line-tools.ts';
-import { nodeImageNamed } from './node-image.ts';
-import type { NodeImage } from './node-image.ts';
+import type { CommandLineTools } from './machine/command-line-tools.ts';
+import { nodeImageNamed } from './images/node-image.ts';
+import type { NodeImage } from './images/node-image.ts';
 import { kubectlWith } from './kubectl.ts';
-import { KUBECONFIG_FILE, LOCAL_FOLDER } from './paths.ts';
+import { KUBECONFIG_FILE, LOCAL_FOLDER } from '../support/paths.ts';
 import { isReadySinceBefore, podsSchema } from './pod-readiness.ts';
-import { messageOf, Problem } from './problem.ts';
-import type { Progress } from './progress.ts';
-import { run, tryRun } from './run.ts';
-import { waitFor } from './wait-for.ts';
+import { messageOf, Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
+import { run, tryRun } from '../support/run.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 export const CLUSTER_NAME = 'coppice';
 export const NODE_CONTAINER = `${CLUSTER_NAME}-control-plane`;

@@ -1,8 +1,8 @@
-import { KUBECONFIG_FILE, PROGRAMS_FOLDER } from './paths.ts';
-import type { RunOptions } from './run.ts';
-import { run } from './run.ts';
-import { staleAddresses, podsAndSlicesSchema } from './service-addresses.ts';
-import { waitFor } from './wait-for.ts';
+import { KUBECONFIG_FILE, PROGRAMS_FOLDER } from '../support/paths.ts';
+import type { RunOptions } from '../support/run.ts';
+import { run } from '../support/run.ts';
+import { staleAddresses, podsAndSlicesSchema } from './network/service-addresses.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** Runs kubectl with the kubeconfig of the running cluster; uses the program of findCommandLineTools. */
 export type Kubectl = (args: readonly string[], options?: RunOptions) => Promise<string>;

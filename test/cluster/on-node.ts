@@ -1,5 +1,5 @@
 import { NODE_CONTAINER } from './kind-cluster.ts';
-import { run, tryRun } from './run.ts';
+import { run, tryRun } from '../support/run.ts';
 
 /** Runs a command on the node with the control plane. Returns its output; throws if it fails. */
 export function onNode(command: string, ...args: string[]): Promise<string> {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { withCleanUp } from './clean-up.ts';
-import { isDebianRoot } from './debian-packages.ts';
-import { OwnEngine, type OwnEngineOptions } from './own-engine.ts';
-import { PROGRAMS_FOLDER } from './paths.ts';
-import { NotRun } from './problem.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { isDebianRoot } from './machine/debian-packages.ts';
+import { OwnEngine, type OwnEngineOptions } from './machine/own-engine.ts';
+import { PROGRAMS_FOLDER } from '../support/paths.ts';
+import { NotRun } from '../support/problem.ts';
 
 export interface OwnClusterOptions extends OwnEngineOptions {
   /** Arguments of `npm run up`. */

@@ -1,6 +1,6 @@
-import type { CommandLineTools } from './command-line-tools.ts';
+import type { CommandLineTools } from './machine/command-line-tools.ts';
 import type { Kubectl } from './kubectl.ts';
-import type { Registry } from './registry.ts';
+import type { Registry } from './registries/registry.ts';
 
 /** A running cluster, and how to connect to it. */
 export interface Cluster {

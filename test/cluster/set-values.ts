@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LOCAL_FOLDER, REPOSITORY_ROOT } from './paths.ts';
-import { toolPath } from './programs.ts';
-import { run } from './run.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../support/paths.ts';
+import { toolPath } from './go/programs.ts';
+import { run } from '../support/run.ts';
 
 /** Runs Helm for the local cluster's release. */
 function helm(kubeconfig: string, ...args: string[]): Promise<string> {

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from './paths.ts';
-import type { StepTime } from './progress.ts';
-import { run } from './run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import type { StepTime } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 
 /** The measured states of a machine, each a column of the table. */
 export const COLUMNS = ['empty', 'warm', 'up'] as const;

@@ -11,11 +11,11 @@ import { exclusively } from './exclusively.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 import { CONNECTION_FILE, writeConnection } from './connection.ts';
 import { canUpgradeTester, IMAGE_SOURCE, installCoppice, waitForTokenServer } from './install-coppice.ts';
-import { provideFixtureImages } from './mirror.ts';
-import { PROGRAMS_FOLDER } from './paths.ts';
-import { Problem } from './problem.ts';
+import { provideFixtureImages } from './images/mirror.ts';
+import { PROGRAMS_FOLDER } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
 import { warnOfUnlimitedProcesses } from './process-limits.ts';
-import { runMain, startProgress } from './progress.ts';
+import { runMain, startProgress } from '../support/progress.ts';
 import { COLUMNS, measureBusy, recordStepTimes, type ColumnName } from './step-times.ts';
 
 const usage = `npm run up                      brings up the local kind cluster

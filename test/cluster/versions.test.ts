@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from './paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { IMAGES, VERSIONS } from './versions.ts';
 
 const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');
 
 /** Returns the versions of the modules that a go.mod file requires. */
 function required(folder: string): ReadonlyMap<string, string> {
-  const lines = read(join('test/cluster', folder, 'go.mod')).matchAll(/^(?:require |\t)(\S+) (v\S+)$/gm);
+  const lines = read(join('test/cluster/go', folder, 'go.mod')).matchAll(/^(?:require |\t)(\S+) (v\S+)$/gm);
   return new Map([...lines].map(([, module = '', version = '']) => [module, version]));
 }
 
@@ -35,7 +35,7 @@ test.each([
 });
 
 test('the toolchain of Go and the package node have the versions of versions.ts', () => {
-  expect(/^go (\S+)$/m.exec(read('test/cluster/go-module/go.mod'))?.[1]).toBe(VERSIONS.go);
+  expect(/^go (\S+)$/m.exec(read('test/cluster/go/go-module/go.mod'))?.[1]).toBe(VERSIONS.go);
   const { devDependencies } = z
     .looseObject({ devDependencies: z.looseObject({ node: z.string() }) })
     .parse(JSON.parse(read('package.json')));
@@ -44,7 +44,7 @@ test('the toolchain of Go and the package node have the versions of versions.ts'
 
 test('images of the local cluster have the versions of its programs, and are those of the chart', () => {
   expect(IMAGES.traefik).toBe(`traefik:${VERSIONS.traefik}`);
-  expect(/^ +image: (\S+)$/m.exec(read('test/cluster/traefik.yaml'))?.[1]).toBe(IMAGES.traefik);
+  expect(/^ +image: (\S+)$/m.exec(read('test/cluster/network/traefik.yaml'))?.[1]).toBe(IMAGES.traefik);
   expect(IMAGES.buildkit).toBe(`moby/buildkit:${VERSIONS.buildkit}-rootless`);
   expect(IMAGES.gitea).toBe(`gitea/gitea:${VERSIONS.gitea}-rootless`);
   expect(IMAGES['metrics-server']).toMatch(new RegExp(`:${VERSIONS.metricsServer}$`));

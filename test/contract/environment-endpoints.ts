@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { World } from './world.ts';
 
 /** Creates an environment with contents that are not built. */

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { z } from 'zod';
 import { RestClient } from '../client/rest-client.ts';
 import type { Answer } from '../client/local-http.ts';
-import { run } from '../cluster/run.ts';
-import { runMain } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { run } from '../support/run.ts';
+import { runMain } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
 
 const namespace = ['--namespace', 'coppice-system'];

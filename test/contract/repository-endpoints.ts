@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushBranches } from '../end-to-end/branches.ts';
 import { until } from './environment-endpoints.ts';
 import { ofRepository } from './variable-endpoints.ts';

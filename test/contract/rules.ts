@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { RestClient } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { created, emptied, until } from './environment-endpoints.ts';
 import type { RuleRow, StateRow, TypeRow } from './rows.ts';
 import type { World } from './world.ts';

@@ -1,9 +1,9 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { CACHE_FOLDER } from '../cluster/paths.ts';
-import { messageOf, Problem } from '../cluster/problem.ts';
+import { CACHE_FOLDER } from '../support/paths.ts';
+import { messageOf, Problem } from '../support/problem.ts';
 import { recipeHash } from '../cluster/recipe.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { run, tryRun } from '../support/run.ts';
 
 const requirements = join(import.meta.dirname, 'requirements.txt');
 

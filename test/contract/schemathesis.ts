@@ -4,9 +4,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_FOLDER } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import { runMain } from '../cluster/progress.ts';
+import { LOCAL_FOLDER } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { runMain } from '../support/progress.ts';
 import { startHarness, type Harness } from '../end-to-end/harness.ts';
 import { schemathesisProgram } from './schemathesis-program.ts';
 

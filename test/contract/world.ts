@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RestClient } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushBranches } from '../end-to-end/branches.ts';
 import { conditionOf, startHarness, type Harness } from '../end-to-end/harness.ts';
 

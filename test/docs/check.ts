@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { localFolder } from '../../service-file/local-folder.ts';
 import { EXAMPLE_FACTS, OwnVariables } from '../../service-file/own-variables.ts';
 import { readServiceFile } from '../../service-file/parse.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { anchorsOf, linksOf } from './links.ts';
 import { missingMessages } from './messages.ts';

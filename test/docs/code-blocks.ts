@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 
 /** A code block of a page: its language, the name that may follow the language, and its content. */
 export interface CodeBlock {

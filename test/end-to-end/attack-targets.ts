@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { NODE_CONTAINER } from '../cluster/kind-cluster.ts';
 import type { Kubectl } from '../cluster/kubectl.ts';
-import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from '../cluster/registry.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { IMAGES_CONTAINER, REGISTRY_CONTAINER } from '../cluster/registries/registry.ts';
+import { run, tryRun } from '../support/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { CONTROL_PORT, VISITORS_PORT } from '../../waker-protocol/messages.ts';
 import type { Targets } from './attacking-page.ts';
 import { namespaceOf } from './harness.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 const identity = ['-c', 'user.name=Sample', '-c', 'user.email=sample@example.com'];
 

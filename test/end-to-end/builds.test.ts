@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { send } from '../client/local-http.ts';
 import { objectOf } from '../client/object-of.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { linesByService, logOf, settled } from './fixtures.ts';
 import { namespaceOf, pageWith, randomName, startHarness, type Harness } from './harness.ts';

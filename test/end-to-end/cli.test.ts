@@ -11,8 +11,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { RestClient } from '../client/rest-client.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { run } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { run } from '../support/run.ts';
 import { codeOf } from '../docs/code-blocks.ts';
 import { pageWith, startHarness, type Harness } from './harness.ts';
 

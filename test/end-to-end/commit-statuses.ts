@@ -1,4 +1,4 @@
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { HostRecord } from '../git-hosts/host-admin.ts';
 import type { KindName } from '../git-hosts/kind.ts';
 import type { TestRepository } from './test-hosts.ts';

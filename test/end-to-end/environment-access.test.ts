@@ -5,7 +5,7 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { echoingPage } from './echoing-page.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { conditionOf, namespaceOf, type Harness } from './harness.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { statusesAt } from './commit-statuses.ts';
 import { addedRefs } from './git-host-journey.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { RepositoryType } from '../../crds/repository-source.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
 import { send } from '../client/local-http.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { STATES, statusesAt } from './commit-statuses.ts';
 import { conditionOf, pageWith, randomName, startHarness, type Harness } from './harness.ts';
 import { adminOf, connect, HOSTED, makeRepository, type TestRepository } from './test-hosts.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { RepositoryType } from '../../crds/repository-source.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { Journey } from './git-host-journey.ts';
 import { formsOf, reportedMessages } from './reported-messages.ts';
 

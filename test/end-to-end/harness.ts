@@ -4,7 +4,7 @@ import { send, type Answer } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import { readConnection, type Connection } from '../cluster/connection.ts';
 import { kubectlOf, type Kubectl } from '../cluster/kubectl.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository, SAMPLE_REPOSITORY } from '../sample/push-repository.ts';
 import { TEST_GROUP_LABEL } from './test-group.ts';
 

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
+import { basicAuthorization, readRegistry, type Registry } from '../cluster/registries/registry.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';
 import { pageSchema, spyingPage, type Loot } from './spying-page.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { NODE_CONTAINER } from '../cluster/kind-cluster.ts';
-import { nodeImageNamed } from '../cluster/node-image.ts';
+import { nodeImageNamed } from '../cluster/images/node-image.ts';
 import { tryOnNode } from '../cluster/on-node.ts';
-import { Problem } from '../cluster/problem.ts';
-import { run } from '../cluster/run.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { Problem } from '../support/problem.ts';
+import { run } from '../support/run.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import {
   addMetadataAddress,

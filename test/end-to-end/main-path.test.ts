@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import { groupNamespace } from '../../crds/ids.ts';
 import { currentResourceVersion, watchStates } from '../client/watch-states.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
 

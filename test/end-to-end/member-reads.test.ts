@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { namespaceOf, pageWith, randomName, startHarness, type Harness } from './harness.ts';
 
 // What a member can read with kubectl of the group's environments: services and their logs, but no value of a

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 /** An entry of the root: a file's text, a link's target, or a folder's files by name. */
 export interface LiteralEntry {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 /** Pushes a branch's commit to the ref where hosts publish a pull request. */
 export async function pushPullRequest(origin: string, branch: string, number: number): Promise<void> {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { send } from '../client/local-http.ts';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 export interface PushWithSubmoduleOptions {
   url: string;

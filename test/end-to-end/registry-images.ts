@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import { basicAuthorization, readRegistry, type Registry } from '../cluster/registry.ts';
+import { basicAuthorization, readRegistry, type Registry } from '../cluster/registries/registry.ts';
 
 const descriptor = z.looseObject({ digest: z.string(), mediaType: z.string(), size: z.number() });
 const manifestSchema = z.looseObject({

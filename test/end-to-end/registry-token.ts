@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
-import { IMAGES_HOST_ADDRESS } from '../cluster/registry.ts';
+import { IMAGES_HOST_ADDRESS } from '../cluster/registries/registry.ts';
 
 const tokenSchema = z.object({ token: z.string() });
 

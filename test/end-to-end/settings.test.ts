@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { pushRepository } from '../sample/push-repository.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 
 let harness: Harness;

@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { WINDOW } from '../../shell-protocol/frames.ts';
 import { localhostLookup, send } from '../client/local-http.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { codeOf } from '../docs/code-blocks.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { namespaceOf, startHarness, type Harness } from './harness.ts';

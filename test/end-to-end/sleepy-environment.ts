@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { sleepyShop } from './sleepy-shop.ts';
 

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { send } from '../client/local-http.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository } from '../sample/push-repository.ts';
 import { pageWith, startHarness, type Harness } from './harness.ts';
 import { makeHosted, type HostedRepository } from './test-hosts.ts';

@@ -6,7 +6,7 @@ import { githubDelivery } from '../client/github-delivery.ts';
 import { send } from '../client/local-http.ts';
 import { objectOf } from '../client/object-of.ts';
 import { webhookOf, type WebhookAnswer } from '../client/webhook-of.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { startHarness, type Harness } from './harness.ts';
 
 const repositorySchema = z.looseObject({

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { cleanUpAfter } from '../cluster/clean-up.ts';
-import { Problem } from '../cluster/problem.ts';
+import { cleanUpAfter } from '../support/clean-up.ts';
+import { Problem } from '../support/problem.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 type Kubectl = Harness['kubectl'];

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { secondsOf, type Figure } from '../bench/measure.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { pageWith, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { STATES, statusesAt } from '../end-to-end/commit-statuses.ts';
 import { adminOf, connect, HOSTED, makeRepository, type TestRepository } from '../end-to-end/test-hosts.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { groupNamespace } from '../../crds/ids.ts';
 import { testClient } from '../api-server/api-server.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushBranches } from '../end-to-end/branches.ts';
 import { namespaceOf, pageWith, type Harness } from '../end-to-end/harness.ts';
 import { LifecycleBoard } from '../end-to-end/lifecycle-board.ts';

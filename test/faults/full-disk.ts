@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Figure } from '../bench/measure.ts';
 import { secondsOf } from '../bench/measure.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
+import { withCleanUp } from '../support/clean-up.ts';
 import type { EnvironmentAnswer } from '../client/rest-client.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 import { conditionOf, pageWith, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { smallPage } from '../end-to-end/small-page.ts';
 import { pushRepository } from '../sample/push-repository.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Figure } from '../bench/measure.ts';
-import { cleanUpAfter, withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { cleanUpAfter, withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
 import { startHarness } from '../end-to-end/harness.ts';
 import { FaultWorld, type Sizes } from './fault-world.ts';
 import { delayFrom, movesFrom } from './moves.ts';

@@ -3,7 +3,7 @@
 // state, with nothing lost and nothing left.
 import { runParts, type Part } from '../bench/run-parts.ts';
 import { REPORTS } from '../bench/report.ts';
-import { runMain } from '../cluster/progress.ts';
+import { runMain } from '../support/progress.ts';
 import { failingHosts } from './failing-hosts.ts';
 import { fullDisk, overfullEphemeral } from './full-disk.ts';
 import { parseFaultOptions } from './options.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import type { Figure } from '../bench/measure.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 type Kubectl = Harness['kubectl'];

@@ -1,8 +1,8 @@
 import { LABELS } from '../../crds/labels.ts';
 import type { Figure } from '../bench/measure.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import type { Progress } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 import { memoryIsBack, memoryNow } from './memory.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import { parseFaultOptions } from './options.ts';
 
 test.each<[string[], object]>([

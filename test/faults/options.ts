@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { messageOf, Problem } from '../cluster/problem.ts';
+import { messageOf, Problem } from '../support/problem.ts';
 import type { Sizes } from './fault-world.ts';
 
 const usage = `npm run faults -- [--seed N] [--moving N] [--running N] [--built N] [FAULT…]

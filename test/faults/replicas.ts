@@ -1,4 +1,4 @@
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 import type { Harness } from '../end-to-end/harness.ts';
 
 type Kubectl = Harness['kubectl'];

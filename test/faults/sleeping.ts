@@ -3,9 +3,9 @@ import { secondsOf, type Figure } from '../bench/measure.ts';
 import { send } from '../client/local-http.ts';
 import { NODE_CONTAINER } from '../cluster/kind-cluster.ts';
 import { onNode } from '../cluster/on-node.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import type { Progress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { conditionOf, namespaceOf, startHarness, type Harness } from '../end-to-end/harness.ts';
 import { nothingLeft } from './nothing-left.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuildLogMessage } from '../../build-logs/message.ts';
 import type { RestClient } from '../client/rest-client.ts';
-import { messageOf } from '../cluster/problem.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { messageOf } from '../support/problem.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { numberIn } from '../end-to-end/numbered-build.ts';
 
 const againMs = 500;

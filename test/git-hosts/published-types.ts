@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../support/paths.ts';
 
 /** A value that a client received, and the published type that it must have. */
 export interface TypedAnswer {

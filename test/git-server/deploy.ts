@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverImage, type ImageSource } from '../cluster/app-image.ts';
+import { deliverImage, type ImageSource } from '../cluster/images/app-image.ts';
 import type { Cluster } from '../cluster/running-cluster.ts';
-import { waitForAnswer } from '../cluster/ingress.ts';
+import { waitForAnswer } from '../cluster/network/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
-import type { Progress } from '../cluster/progress.ts';
+import type { Progress } from '../support/progress.ts';
 
 export const GIT_SERVER_SOURCE: ImageSource = {
   name: 'coppice-git-server',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/running-cluster.ts';
-import { waitForAnswer } from '../cluster/ingress.ts';
+import { waitForAnswer } from '../cluster/network/ingress.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
-import { mirrorImages } from '../cluster/mirror.ts';
-import type { Progress } from '../cluster/progress.ts';
+import { mirrorImages } from '../cluster/images/mirror.ts';
+import type { Progress } from '../support/progress.ts';
 import { IMAGES } from '../cluster/versions.ts';
 
 /**

@@ -1,8 +1,8 @@
 // `main.ts dual|ipv6 [ARGUMENT OF JEST…]` runs the end-to-end tests of IPv6 on a cluster whose pods and Services have
 // addresses of both families, or of IPv6 only.
 import { testOnOwnCluster } from '../cluster/own-cluster.ts';
-import { Problem } from '../cluster/problem.ts';
-import { runMain } from '../cluster/progress.ts';
+import { Problem } from '../support/problem.ts';
+import { runMain } from '../support/progress.ts';
 
 const families = { dual: 'IPv4,IPv6', ipv6: 'IPv6' };
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { tryRun } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { tryRun } from '../support/run.ts';
 import native from './native-project.json' with { type: 'json' };
 
 const resultsSchema = z.object({

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeBaseImages } from '../cluster/base-images.ts';
+import { storeBaseImages } from '../cluster/images/base-images.ts';
 import { apply, rollout } from '../cluster/kubectl.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { Problem } from '../cluster/problem.ts';
-import { pushStored } from '../cluster/push-image.ts';
+import type { Progress } from '../support/progress.ts';
+import { Problem } from '../support/problem.ts';
+import { pushStored } from '../cluster/images/push-image.ts';
 import type { Cluster } from '../cluster/running-cluster.ts';
 import { IMAGES, VERSIONS } from '../cluster/versions.ts';
 

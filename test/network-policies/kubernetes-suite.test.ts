@@ -2,12 +2,12 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { dockerBuild } from '../cluster/docker.ts';
+import { dockerBuild } from '../cluster/images/docker.ts';
 import { NODE_CONTAINER } from '../cluster/kind-cluster.ts';
-import { KUBECONFIG_FILE } from '../cluster/paths.ts';
-import { buildPrograms, programPath, testPackage } from '../cluster/programs.ts';
-import { startProgress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { KUBECONFIG_FILE } from '../support/paths.ts';
+import { buildPrograms, programPath, testPackage } from '../cluster/go/programs.ts';
+import { startProgress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 
 /**
  * The network of the local cluster: the unit tests of the agent that enforces NetworkPolicies, and the suite with which

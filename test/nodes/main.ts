@@ -1,6 +1,6 @@
 // Runs the end-to-end tests that need several nodes on a cluster of a control plane and two workers.
 import { testOnOwnCluster } from '../cluster/own-cluster.ts';
-import { runMain } from '../cluster/progress.ts';
+import { runMain } from '../support/progress.ts';
 
 await runMain(() =>
   testOnOwnCluster({

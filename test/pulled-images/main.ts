@@ -3,19 +3,19 @@
 // built that can be pulled. The engine has a network namespace, so the local cluster is not affected.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { storeBaseImages } from '../cluster/base-images.ts';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import { isDebianRoot } from '../cluster/debian-packages.ts';
-import { imageStore } from '../cluster/image-store.ts';
-import { planNodeImage, provideNodeImage, storeNodeImage } from '../cluster/node-image.ts';
-import { OwnEngine } from '../cluster/own-engine.ts';
-import { buildPrograms, programPath } from '../cluster/programs.ts';
-import { NotRun } from '../cluster/problem.ts';
-import { runMain, startProgress } from '../cluster/progress.ts';
-import { pushLayers } from '../cluster/push-layers.ts';
-import { run } from '../cluster/run.ts';
+import { storeBaseImages } from '../cluster/images/base-images.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { isDebianRoot } from '../cluster/machine/debian-packages.ts';
+import { imageStore } from '../cluster/images/image-store.ts';
+import { planNodeImage, provideNodeImage, storeNodeImage } from '../cluster/images/node-image.ts';
+import { OwnEngine } from '../cluster/machine/own-engine.ts';
+import { buildPrograms, programPath } from '../cluster/go/programs.ts';
+import { NotRun } from '../support/problem.ts';
+import { runMain, startProgress } from '../support/progress.ts';
+import { pushLayers } from '../cluster/images/push-layers.ts';
+import { run } from '../support/run.ts';
 import { VERSIONS } from '../cluster/versions.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const registryPort = 5002;
 const nodeImage = `kindest/node:${VERSIONS.kubernetes}`;

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { objectOf, renderObjects } from '../chart/render.ts';
 import { MIN_VALUES } from '../chart/sample-values.ts';
-import { ensureBaseImages } from '../cluster/base-images.ts';
-import { startProgress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { ensureBaseImages } from '../cluster/images/base-images.ts';
+import { startProgress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const workloadSchema = z.looseObject({
   template: z.looseObject({

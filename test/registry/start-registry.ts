@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../local-server.ts';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 /** A separate registry for a test: an empty Distribution in a container, on a free loopback port. */
 export interface TestRegistry {

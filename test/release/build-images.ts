@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensureBaseImages } from '../cluster/base-images.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { proxyVariables } from '../cluster/proxies.ts';
-import { Problem } from '../cluster/problem.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { ensureBaseImages } from '../cluster/images/base-images.ts';
+import type { Progress } from '../support/progress.ts';
+import { proxyVariables } from '../support/proxies.ts';
+import { Problem } from '../support/problem.ts';
+import { run, tryRun } from '../support/run.ts';
 import { IMAGES } from '../cluster/versions.ts';
 import type { Destination } from './options.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { parse, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { MEDIA_TYPES, sha256 } from './oci-registry.ts';
 
 /** An image that the chart installs, by digest. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { readChangelog } from './changelog.ts';
 import { LAST_RELEASE, unpackLastChart } from './last-release.ts';
 import { changesOf, schemaSchema, type Changes, type Schema } from './schema-changes.ts';

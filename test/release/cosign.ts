@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildPrograms, programPath } from '../cluster/programs.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { buildPrograms, programPath } from '../cluster/go/programs.ts';
+import type { Progress } from '../support/progress.ts';
+import { run, tryRun } from '../support/run.ts';
 import type { Destination } from './options.ts';
 
 export interface CosignOptions {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 import { buildKitSettings } from './build-images.ts';
 import { readOptions } from './options.ts';
 import { takeSecrets } from './secrets.ts';

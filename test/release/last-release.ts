@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { deliverImage } from '../cluster/app-image.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import type { Progress } from '../cluster/progress.ts';
-import type { Registry } from '../cluster/registry.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { deliverImage } from '../cluster/images/app-image.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import type { Progress } from '../support/progress.ts';
+import type { Registry } from '../cluster/registries/registry.ts';
+import { run, tryRun } from '../support/run.ts';
 
 const folder = join(import.meta.dirname, 'last');
 

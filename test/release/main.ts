@@ -3,10 +3,10 @@
 import { copyFileSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import { runMain, startProgress, type Progress } from '../cluster/progress.ts';
-import { run } from '../cluster/run.ts';
+import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { runMain, startProgress, type Progress } from '../support/progress.ts';
+import { run } from '../support/run.ts';
 import { lockSchema, runtimeDocument, type SbomDocument } from '../supply-chain/sbom-document.ts';
 import { buildImages, type ImageBuild } from './build-images.ts';
 import { readChangelog } from './changelog.ts';

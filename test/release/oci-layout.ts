@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 const descriptorSchema = z.looseObject({
   mediaType: z.string(),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { fileIn, imageIn, platformsOf } from './oci-layout.ts';
 import { MEDIA_TYPES, OciRegistry, sha256 } from './oci-registry.ts';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 /** A registry in memory that gives tokens to one login. */
 const credentials = { username: 'me', password: 'secret' };

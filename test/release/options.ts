@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 import type { ReleaseSecrets } from './secrets.ts';
 
 /** Where images and chart are pushed. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 
 /** Creates a folder for the files of a release, or empties that of a former one. Throws a Problem if it has other files. */
 export function createOutputFolder(folder: string): void {

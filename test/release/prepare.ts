@@ -2,9 +2,9 @@
 // the packages, the chart and the examples. Commit and tag what it changes, then run `npm run release`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runMain } from '../cluster/progress.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
+import { runMain } from '../support/progress.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
 import { compareVersions, readChangelog, withRelease } from './changelog.ts';
 import { isVersion } from './options.ts';
 import { writeVersions } from './versioned-files.ts';

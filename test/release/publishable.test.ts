@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { Problem } from '../cluster/problem.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { requirePublishable } from './publishable.ts';
 
 const own = 'https://git.acme.dev/coppice';

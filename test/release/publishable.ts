@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { Problem } from '../cluster/problem.ts';
+import { Problem } from '../support/problem.ts';
 
 const chartSchema = z.looseObject({
   home: z.string(),

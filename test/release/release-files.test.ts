@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { readChangelog } from './changelog.ts';
 import { versionsIn, writeVersions } from './versioned-files.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { run, tryRun } from '../support/run.ts';
 
 export interface Sources {
   commit: string;

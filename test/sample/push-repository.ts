@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { mkdir } from 'node:fs/promises';
-import { run } from '../cluster/run.ts';
+import { run } from '../support/run.ts';
 
 export const SAMPLE_REPOSITORY = join(import.meta.dirname, 'repository');
 

@@ -4,8 +4,8 @@ import { send } from '../client/local-http.ts';
 import { RestClient, type EnvironmentAnswer } from '../client/rest-client.ts';
 import type { Cluster } from '../cluster/running-cluster.ts';
 import { watchStates } from '../client/watch-states.ts';
-import type { Progress } from '../cluster/progress.ts';
-import { waitFor } from '../cluster/wait-for.ts';
+import type { Progress } from '../support/progress.ts';
+import { waitFor } from '../support/wait-for.ts';
 import { pushRepository, SAMPLE_REPOSITORY } from './push-repository.ts';
 import { SAMPLE_EMAIL as email, SAMPLE_GROUP as group, samplePassword } from './sample-user.ts';
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { formatted } from '../../oxfmt.config.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
 import { BUNDLES, bundledPackages, licenseTexts, storedTexts } from './bundled-licenses.ts';
 import { allowlistSchema, licenseProblems, licensesPage, packagesOf } from './license-report.ts';
 import { lockSchema } from './sbom-document.ts';

@@ -6,11 +6,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CACHE_FOLDER, REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { buildPrograms, programPath } from '../cluster/programs.ts';
-import { Problem } from '../cluster/problem.ts';
-import { runMain, startProgress } from '../cluster/progress.ts';
-import { tryRun } from '../cluster/run.ts';
+import { CACHE_FOLDER, REPOSITORY_ROOT } from '../support/paths.ts';
+import { buildPrograms, programPath } from '../cluster/go/programs.ts';
+import { Problem } from '../support/problem.ts';
+import { runMain, startProgress } from '../support/progress.ts';
+import { tryRun } from '../support/run.ts';
 
 async function scannerProgram(): Promise<string> {
   if ((await tryRun('osv-scanner', ['--version'])) !== undefined) return 'osv-scanner';

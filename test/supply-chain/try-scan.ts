@@ -3,11 +3,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withCleanUp } from '../cluster/clean-up.ts';
-import { REPOSITORY_ROOT } from '../cluster/paths.ts';
-import { Problem } from '../cluster/problem.ts';
-import { runMain } from '../cluster/progress.ts';
-import { run, tryRun } from '../cluster/run.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { REPOSITORY_ROOT } from '../support/paths.ts';
+import { Problem } from '../support/problem.ts';
+import { runMain } from '../support/progress.ts';
+import { run, tryRun } from '../support/run.ts';
 import { lockSchema } from './sbom-document.ts';
 import { zipOf } from './zip.ts';
 

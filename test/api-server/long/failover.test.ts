@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClusterClient } from '../../../kubernetes/client.ts';
-import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../support/paths.ts';
 import { createNamespace, deleteNamespace, randomName, testClient } from '../api-server.ts';
 
 let client: ClusterClient;

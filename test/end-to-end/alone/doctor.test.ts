@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
-import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { toolPath } from '../../cluster/programs.ts';
-import { run } from '../../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../../support/paths.ts';
+import { toolPath } from '../../cluster/go/programs.ts';
+import { run } from '../../support/run.ts';
 
 /** The checks of the cluster by `helm test`, by the operator at its start, and with settings that do not fit. */
 const connection = readConnection();

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { run } from '../../cluster/run.ts';
+import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../support/paths.ts';
+import { run } from '../../support/run.ts';
 import { codeBlocks, codeOf } from '../../docs/code-blocks.ts';
 
 /** A reader who pastes a page's blocks into a shell, in a folder next to the chart. */

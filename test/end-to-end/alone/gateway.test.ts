@@ -5,11 +5,11 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { environmentNamespace } from '../../../crds/environment-address.ts';
 import { send } from '../../client/local-http.ts';
-import { moduleSources } from '../../cluster/go-workspace.ts';
+import { moduleSources } from '../../cluster/go/go-workspace.ts';
 import { apply, rollout } from '../../cluster/kubectl.ts';
-import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
+import { REPOSITORY_ROOT } from '../../support/paths.ts';
 import { setValues } from '../../cluster/set-values.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 
 /** The release attaches to a Gateway of Traefik's instead of having Ingresses, and returns to Ingresses. */
@@ -134,7 +134,7 @@ afterAll(async () => {
   await pageWith(weburl, 'Hello through', 60);
   await harness.remove();
 }, 400_000);
-const traefik = join(REPOSITORY_ROOT, 'test/cluster/traefik.yaml');
+const traefik = join(REPOSITORY_ROOT, 'test/cluster/network/traefik.yaml');
 
 test("opens an environment's page and its alias by HTTPRoutes, which have replaced its Ingress", async () => {
   await waitFor('HTTPRoutes instead of the Ingress', 60, async () => {

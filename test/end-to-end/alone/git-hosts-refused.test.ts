@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { REPOSITORY_TYPES, type RepositoryType } from '../../../crds/repository-source.ts';
 import { send } from '../../client/local-http.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { KINDS, type KindName } from '../../git-hosts/kind.ts';
 import { randomName, startHarness, type Harness } from '../harness.ts';
 import { testsSideBySide } from '../side-by-side.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { userName } from '../../../api/user-records/user-record.ts';
-import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { run } from '../../cluster/run.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { PROGRAMS_FOLDER, REPOSITORY_ROOT } from '../../support/paths.ts';
+import { run } from '../../support/run.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { GUIDES, scriptOf } from '../../docs/guides.ts';
 import { startHarness, type Harness } from '../harness.ts';
 

@@ -5,7 +5,7 @@ import { chromium } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { type BuildLogMessage, decodeMessages } from '../../../build-logs/message.ts';
 import { localhostLookup } from '../../client/local-http.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 
 const lineCount = 100_000;

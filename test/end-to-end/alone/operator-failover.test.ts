@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 import { smallPage } from '../small-page.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { storeNamespace } from '../../../crds/reusable-environment.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 
 let harness: Harness;

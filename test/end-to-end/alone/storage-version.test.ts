@@ -11,10 +11,10 @@ import { migrateStorage } from '../../../operator/storage-migration/migrate.ts';
 import { testClient } from '../../api-server/api-server.ts';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
-import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { toolPath } from '../../cluster/programs.ts';
-import { run } from '../../cluster/run.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { REPOSITORY_ROOT } from '../../support/paths.ts';
+import { toolPath } from '../../cluster/go/programs.ts';
+import { run } from '../../support/run.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { writeChart } from '../../release/versioned-chart.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf, startHarness, type Harness } from '../harness.ts';
 import { testedPage, testsOf, testsOver, type TestsAnswer } from '../tested-page.ts';
 

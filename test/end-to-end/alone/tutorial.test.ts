@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { userName } from '../../../api/user-records/user-record.ts';
-import { REPOSITORY_ROOT } from '../../cluster/paths.ts';
-import { run } from '../../cluster/run.ts';
+import { REPOSITORY_ROOT } from '../../support/paths.ts';
+import { run } from '../../support/run.ts';
 import { codeBlocks } from '../../docs/code-blocks.ts';
 import { startHarness, type Harness } from '../harness.ts';
 

@@ -4,7 +4,7 @@ import { HOUSEKEEPING_CONFIG_MAP } from '../../../operator/kinds/housekeeping/re
 import { HOUSEKEEPING_TASKS, readRecord, recordText } from '../../../operator/kinds/housekeeping/record.ts';
 import { readConnection } from '../../cluster/connection.ts';
 import { kubectlOf } from '../../cluster/kubectl.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const kubectl = kubectlOf(readConnection());
 const ofSystem = ['--namespace', 'coppice-system'];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BuildLogMessage } from '../../../build-logs/message.ts';
-import { run } from '../../cluster/run.ts';
+import { run } from '../../support/run.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 import { countedLog, numberIn, numberedDockerfile } from '../numbered-build.ts';
 

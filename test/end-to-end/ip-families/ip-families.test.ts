@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { run } from '../../cluster/run.ts';
+import { run } from '../../support/run.ts';
 import { NODE_CONTAINER } from '../../cluster/kind-cluster.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { fetchedBy, ofService } from '../nodes/nodes.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { KINDS, type KindName } from '../../git-hosts/kind.ts';
 import { addedRefs } from '../git-host-journey.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { githubDelivery } from '../../client/github-delivery.ts';
 import { send } from '../../client/local-http.ts';
 import { webhookOf } from '../../client/webhook-of.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { GiteaUser, GITEA_SSH_URL, GITEA_URL } from '../../gitea/gitea-user.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 

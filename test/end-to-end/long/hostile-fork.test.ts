@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { logOf } from '../fixtures.ts';
 import { conditionOf, pageWith, type Harness } from '../harness.ts';

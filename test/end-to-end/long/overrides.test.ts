@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { conditionOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { pushPullRequest } from '../push-pull-request.ts';

@@ -2,7 +2,7 @@
 // it.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sourcePolicy } from '../../../operator/images/build/allowed-image-sources.ts';
-import { basicAuthorization, readRegistry, type Registry } from '../../cluster/registry.ts';
+import { basicAuthorization, readRegistry, type Registry } from '../../cluster/registries/registry.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { askBuildkitd } from '../ask-buildkitd.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { send } from '../../client/local-http.ts';
-import { IMAGES_HOST_ADDRESS } from '../../cluster/registry.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { IMAGES_HOST_ADDRESS } from '../../cluster/registries/registry.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { askBuildkitd, type BuildPod } from '../ask-buildkitd.ts';
 import { logOf } from '../fixtures.ts';

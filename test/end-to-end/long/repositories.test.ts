@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf } from '../harness.ts';
 import { api, apiOf, page, TwoRepositories } from '../two-repositories.ts';
 

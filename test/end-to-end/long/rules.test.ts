@@ -1,7 +1,7 @@
 // Rules for automatic environments, at an emulated host with labels, drafts and forks.
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { addedRefs } from '../git-host-journey.ts';
 import { pageWith, startHarness, type Harness } from '../harness.ts';
 import { adminOf, connect, HOSTED, makeHosted, type HostedRepository } from '../test-hosts.ts';

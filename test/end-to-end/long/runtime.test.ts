@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { localhostLookup, send } from '../../client/local-http.ts';
 import type { EnvironmentAnswer } from '../../client/rest-client.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pushFixture, settled } from '../fixtures.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { ReceiveWindow } from '../../../shell-protocol/windows.ts';
 import { localhostLookup } from '../../client/local-http.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { pushRepository } from '../../sample/push-repository.ts';
 import { startHarness, type Harness } from '../harness.ts';
 import { smallPage } from '../small-page.ts';

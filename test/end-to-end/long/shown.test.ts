@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { objectOf } from '../../client/object-of.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 import { testsSideBySide } from '../side-by-side.ts';
 import { smallPage } from '../small-page.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { send } from '../../client/local-http.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { conditionOf, namespaceOf, pageWith } from '../harness.ts';
 import { BROWSER, SleepyEnvironment } from '../sleepy-environment.ts';
 

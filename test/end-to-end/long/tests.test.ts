@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { objectOf } from '../../client/object-of.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { statusesAt } from '../commit-statuses.ts';
 import { conditionOf, startHarness, type Harness } from '../harness.ts';
 import { testsSideBySide } from '../side-by-side.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { send } from '../../client/local-http.ts';
-import { messageOf } from '../../cluster/problem.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { messageOf } from '../../support/problem.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { namespaceOf, startHarness, type Harness } from '../harness.ts';
 import { numberedDockerfile } from '../numbered-build.ts';
 import { ofService, readyPods, whileCordoned, workerWithoutRedis } from './nodes.ts';

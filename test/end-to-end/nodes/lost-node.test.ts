@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { groupNamespace } from '../../../crds/ids.ts';
 import type { BuildLogMessage } from '../../../build-logs/message.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { StayingViewer } from '../../faults/staying-viewer.ts';
 import { conditionOf, namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { countedLog, numberedDockerfile, numberIn } from '../numbered-build.ts';

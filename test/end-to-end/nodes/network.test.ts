@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { run } from '../../cluster/run.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { run } from '../../support/run.ts';
+import { waitFor } from '../../support/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from '../harness.ts';
 import { fetchedBy, moveTo, twoWorkers } from './nodes.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { workingNodes } from '../../cluster/kind-cluster.ts';
 import type { Kubectl } from '../../cluster/kubectl.ts';
-import { Problem } from '../../cluster/problem.ts';
-import { run } from '../../cluster/run.ts';
-import { waitFor } from '../../cluster/wait-for.ts';
+import { Problem } from '../../support/problem.ts';
+import { run } from '../../support/run.ts';
+import { waitFor } from '../../support/wait-for.ts';
 
 const podsSchema = z.object({
   items: z.array(
