@@ -14,6 +14,7 @@ import {
   INGRESS_PORT,
   type NewCluster,
   NODE_CONTAINER,
+  requireSameNodes,
   waitForNodes,
   workingNodes,
 } from './kind-cluster.ts';
@@ -77,12 +78,15 @@ async function bringUpKindCluster(
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
   await checkPorts();
-  const build = await startLocalBuild(official, { images: sources }, progress);
-  const tools = await findCommandLineTools(progress);
-  const kubectl = kubectlWith(tools.kubectl);
   const plan = once(() => planNodeImage(official));
   const nodeImage = once(async () => provideNodeImage(await plan(), progress));
   const isNew = !(await hasNode());
+  // What cannot be done is refused before minutes of building.
+  if (isNew) await plan();
+  else await requireSameNodes(newCluster);
+  const build = await startLocalBuild(official, { images: sources }, progress);
+  const tools = await findCommandLineTools(progress);
+  const kubectl = kubectlWith(tools.kubectl);
   const registries = async (isMirror: () => Promise<boolean>) => {
     await Promise.all([build.programs, build.images]);
     const installed = isNew ? undefined : kubectl;

@@ -13,7 +13,7 @@ let isHeld = false;
 
 /**
  * Runs the action while no other `npm run up`, `npm run down` or `npm test` of this user changes the cluster. Calls can
- * be nested.
+ * be nested. If it fails, this process can start no more programs: it is to end.
  */
 export async function exclusively<T>(progress: Progress, action: () => Promise<T>): Promise<T> {
   if (isHeld) return action();
@@ -29,7 +29,7 @@ export async function exclusively<T>(progress: Progress, action: () => Promise<T
     return await action();
   } catch (error) {
     // What was started beside the failed step would change the cluster and the caches without the lock.
-    await endPrograms();
+    await endPrograms((names) => console.log(`A step failed. Waiting until these end: ${names.join(', ')}`));
     throw error;
   } finally {
     isHeld = false;

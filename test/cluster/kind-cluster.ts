@@ -61,7 +61,7 @@ export async function workingNodes(): Promise<string[]> {
 export const IP_FAMILIES = ['ipv4', 'dual', 'ipv6'] as const;
 export type IpFamily = (typeof IP_FAMILIES)[number];
 
-/** What a new cluster gets; an existing one keeps its own. */
+/** What a new cluster gets. An existing one keeps its own, so other options are refused. */
 export interface NewCluster {
   /** Number of nodes, undefined for as many as there were. An existing cluster must have as many. */
   nodes?: number;
@@ -119,11 +119,17 @@ function requireSame(what: string, existing: string | number, wanted: string | n
   );
 }
 
+/** Throws a Problem if the existing nodes, which may be stopped, are others than the user asks for. */
+export async function requireSameNodes({ nodes, nodeImage }: NewCluster): Promise<void> {
+  requireSame('number of nodes', (await nodeStates()).size, nodes);
+  if (nodeImage !== undefined) requireSame('node image', await existingImage(), nodeImage);
+}
+
 /** Returns the image of which the existing nodes are. */
 const existingImage = async (): Promise<string> =>
   (await run('docker', ['inspect', '--format', '{{.Config.Image}}', NODE_CONTAINER])).trim();
 
-/** Returns the addresses of the existing cluster's pods. */
+/** Returns the address family of the existing cluster's pods. */
 async function existingIpFamily(tools: CommandLineTools): Promise<IpFamily> {
   const path = 'jsonpath={.spec.podCIDRs}';
   return ipFamilyOf(await kubectlWith(tools.kubectl)(['get', 'node', NODE_CONTAINER, '--output', path]));
@@ -140,16 +146,12 @@ export function ipFamilyOf(networks: string): IpFamily {
  * creates a cluster that does not become healthy again. Returns the image from which the nodes were created.
  */
 export async function ensureKindCluster(
-  { nodes, ipFamily, nodeImage: wantedImage }: NewCluster,
+  { nodes, ipFamily }: NewCluster,
   image: () => Promise<NodeImage>,
   tools: CommandLineTools,
   progress: Progress,
 ): Promise<NodeImage> {
   const states = await nodeStates();
-  if (states.size > 0) {
-    requireSame('number of nodes', states.size, nodes);
-    requireSame('node image', await existingImage(), wantedImage);
-  }
   if (states.size > 0 && (await succeedsOrReports(() => startStopped(states, progress)))) {
     // Another clone may have created the cluster again since this clone wrote its kubeconfig.
     await exportKubeconfig(tools);

@@ -10,7 +10,7 @@ await runMain(() => {
   const [chosen, ...jest] = process.argv.slice(2);
   if (chosen !== 'dual' && chosen !== 'ipv6') throw new Problem('test/ip-families/main.ts dual|ipv6');
   return testOnOwnCluster({
-    namespace: `coppice-${chosen}`,
+    namespace: 'coppice-families',
     links: ['coppice-d-out', 'coppice-d-in'],
     addresses: ['172.31.255.9', '172.31.255.10'],
     up: ['--ip-family', chosen],

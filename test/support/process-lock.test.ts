@@ -29,6 +29,11 @@ describe('ProcessLock', () => {
     expect(new ProcessLock(file).take()).toBe(process.ppid);
   });
 
+  it('names a running process of which the start is unknown', () => {
+    writeFileSync(file, String(process.ppid));
+    expect(new ProcessLock(file).take()).toBe(process.ppid);
+  });
+
   it.each([
     ['a process that has ended', () => `${2 ** 22 + 1} 12345`],
     ['a process whose ID another one has now', () => `${process.ppid} 1`],

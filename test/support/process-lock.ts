@@ -48,7 +48,9 @@ export class ProcessLock {
         if (holder === undefined) continue;
         const [pid = '', start] = holder.split(' ');
         // After a restart, another process can have the ID of the holder.
-        if (Number(pid) > 0 && startOf(Number(pid)) === start) return Number(pid);
+        const current = Number(pid) > 0 ? startOf(Number(pid)) : undefined;
+        // An older version wrote no start.
+        if (current !== undefined && (start === undefined || start === current)) return Number(pid);
         this.release();
       }
       return undefined;

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { endPrograms, run } from './run.ts';
+import { run } from './run.ts';
 
 describe('run', () => {
   it('ends at its deadline, also if another program keeps the output open', async () => {
@@ -10,10 +13,27 @@ describe('run', () => {
     expect(Date.now() - before).toBeLessThan(4000);
   });
 
-  it('is ended with all running programs', async () => {
-    const ended = Promise.allSettled([run('sleep', ['30']), run('sleep', ['30'])]);
-    await endPrograms();
-    expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  it('is started no more after the programs were ended, of which some are interrupted', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'run-'));
+    const module = join(import.meta.dirname, 'run.ts');
+    // `go` here is a program that runs longer than this test may; `sh` is not interrupted.
+    symlinkSync('/bin/sleep', join(folder, 'go'));
+    const script = `
+      import { endPrograms, run } from ${JSON.stringify(module)};
+      const outcome = (promise) => promise.then((text) => text.trim(), (error) => error.message.split('.')[0]);
+      const outcomes = [outcome(run('${folder}/go', ['60'])), outcome(run('sh', ['-c', 'sleep 0.3; echo done']))];
+      await endPrograms((names) => console.log('waiting for', names.join()));
+      console.log(...await Promise.all([...outcomes, outcome(run('true', []))]));`;
+    try {
+      const printed = await run(process.execPath, ['--input-type=module', '--eval', script], { deadline: 20 });
+      expect(printed.split('\n')).toEqual([
+        'waiting for sh',
+        `${folder}/go 60: failed (exit code none) done true is not started, because another step failed`,
+        '',
+      ]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('reports the exit code and the last lines of a failed program', async () => {

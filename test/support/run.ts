@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { LOCAL_FOLDER, LOG_FILE } from './paths.ts';
 import type { Detail } from './progress.ts';
@@ -28,20 +29,23 @@ class CommandError extends Error {
   }
 }
 
-/** The programs that this process has started and that have not ended. */
-const running = new Set<ChildProcess>();
+/** The programs that have not ended, and their names. */
+const running = new Map<ChildProcess, string>();
+/** Programs that leave nothing half done when they are interrupted, unlike a package manager or a script. */
+const interruptible = new Set(['docker', 'go', 'helm', 'kubectl']);
+let areEnding = false;
 
-/** Ends the running programs. Returns when all have ended; one that ignores SIGINT for 10 s is killed. */
-export async function endPrograms(): Promise<void> {
-  const ending = [...running].map(async (child) => {
-    const ended = once(child, 'exit');
-    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-    // Go removes its temporary files at SIGINT, and not at SIGTERM.
-    child.kill('SIGINT');
-    await ended;
-    clearTimeout(timer);
-  });
-  await Promise.all(ending);
+/**
+ * Starts no more programs, and returns when the running ones have ended. Interrupts those that can be; calls `waiting` with
+ * the names of the others, if there are any. For a process that is about to end.
+ */
+export async function endPrograms(waiting: (names: string[]) => void): Promise<void> {
+  areEnding = true;
+  const ended = [...running.keys()].map((child) => once(child, 'exit'));
+  for (const [child, name] of running) if (interruptible.has(name)) child.kill('SIGINT');
+  const others = [...running.values()].filter((name) => !interruptible.has(name));
+  if (others.length > 0) waiting(others);
+  await Promise.all(ended);
 }
 
 function log(text: string): void {
@@ -57,10 +61,11 @@ function log(text: string): void {
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
   const { cwd, env, input, deadline = 60, detail } = options;
   const command = [program, ...args].join(' ');
+  if (areEnding) return Promise.reject(new Error(`${program} is not started, because another step failed`));
   log(`$ ${command}`);
   return new Promise((fulfil, reject) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, ...env } });
-    if (child.pid !== undefined) running.add(child);
+    if (child.pid !== undefined) running.set(child, basename(program));
     child.once('exit', () => running.delete(child));
     const stdout: string[] = [];
     const last: string[] = [];

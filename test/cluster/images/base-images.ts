@@ -80,8 +80,9 @@ export const registriesAreReached = async (): Promise<boolean> => (await pullFai
 /** Returns the Problem that an image can be neither pulled nor built on this machine. */
 export async function imageProblem(image: string): Promise<Problem> {
   const instead = 'or run this as root on Debian, where images are built locally.';
-  const why = (await pullFailure()) ?? 'the registry is reached, but not for this image';
-  return new Problem(`${image} cannot be pulled: ${why}\nCheck Docker's network, proxy and rate limit, ${instead}`);
+  return new Problem(
+    `${image} cannot be pulled: ${(await pullFailure()) ?? ''}\nCheck Docker's network, proxy and rate limit, ${instead}`,
+  );
 }
 
 const ensured = new Map<ImageName, Promise<void>>();
@@ -101,16 +102,15 @@ export async function ensureBaseImages(names: readonly ImageName[], progress: Pr
 
 async function ensureBaseImage(name: ImageName, progress: Progress): Promise<void> {
   const found = (await imageRecipes([IMAGES[name]])).get(IMAGES[name]);
-  if (found === '') return; // a pulled one
-  if (found !== undefined) {
-    if (found === recipeOf(name)) return;
-  }
+  // Pulled images have no recipe.
+  if (found === '' || found === recipeOf(name)) return;
   const stored = findStored(name);
   if (stored !== undefined) {
     await progress.step(`load ${IMAGES[name]} into Docker`, (detail) => loadIntoDocker([stored], detail));
     return;
   }
-  if (found === undefined && (await registriesAreReached())) {
+  // Only Debian's root can replace an image of another recipe by a locally built one.
+  if ((found === undefined || !isDebianRoot()) && (await registriesAreReached())) {
     await progress.step(`pull ${IMAGES[name]}`, (detail) =>
       run('docker', ['pull', IMAGES[name]], { detail, deadline: 600 }),
     );
@@ -147,8 +147,10 @@ export async function storeBaseImages(names: readonly ImageName[], progress: Pro
 /** Returns a text that changes whenever images that are based on this one must be built again. */
 export async function identityOf(name: ImageName): Promise<string> {
   const found = (await imageRecipes([IMAGES[name]])).get(IMAGES[name]);
-  if (found === '') return run('docker', ['image', 'inspect', '--format', '{{.Id}}', IMAGES[name]]);
-  return recipeOf(name);
+  if (found === '') return (await run('docker', ['image', 'inspect', '--format', '{{.Id}}', IMAGES[name]])).trim();
+  const stored = found === undefined ? findStored(name) : undefined;
+  // A stored pulled image is about to be loaded into Docker, where its ID is the digest of its configuration.
+  return stored?.recipe === '' ? `sha256:${stored.config}` : recipeOf(name);
 }
 
 function recipeOf(name: ImageName): string {

@@ -24,7 +24,7 @@ const storedSchema = z.object({
   layers: z.array(z.string()),
 });
 
-/** A locally built image on disk, so that it need not be built again when Docker loses it. */
+/** An image on disk, so that it need not be built or pulled again when Docker loses it. */
 export type StoredImage = z.infer<typeof storedSchema>;
 
 const manifestSchema = z.array(
@@ -35,7 +35,7 @@ const configSchema = z.looseObject({ rootfs: z.looseObject({ diff_ids: z.array(z
 const blobFolder = 'blobs/sha256';
 
 /**
- * Stores locally built images in a folder, one version of each repository. Layers are files named by their digest and
+ * Stores images in a folder, one version of each repository. Layers are files named by their digest and
  * shared by images. They are not compressed, because that would slow down a registry on the same machine.
  */
 export class ImageStore {
@@ -168,7 +168,7 @@ function writeWhole(path: string, text: string): void {
 
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');
 
-/** The locally built images for the cluster. */
+/** The images for the cluster. */
 export const imageStore = new ImageStore(join(CACHE_FOLDER, 'images'));
 
 /** Loads stored images into Docker. */

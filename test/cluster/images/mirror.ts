@@ -4,7 +4,7 @@ import type { Progress } from '../../support/progress.ts';
 import { mirrorPath, pushStored } from './push-image.ts';
 import type { Registry } from '../registries/registry.ts';
 
-/** Builds images of docker.io, which cannot be pulled, and pushes them where the mirror of docker.io serves them. */
+/** Stores images of docker.io, and pushes them where the mirror of docker.io serves them. */
 export async function mirrorImages(names: readonly ImageName[], registry: Registry, progress: Progress): Promise<void> {
   for (const stored of await storeBaseImages(names, progress)) {
     await pushStored(stored, mirrorPath(stored.image), registry, progress);

@@ -72,11 +72,11 @@ export async function planNodeImage(official: string): Promise<NodeImagePlan> {
   if (found) return found;
   const why = await pullFailure();
   if (why === undefined) return { ...nodeImageNamed(official), from: 'registry' };
+  if (!isDebianRoot()) throw await imageProblem(official);
   if (!isReplaced(official)) {
     const instead = `Without --node-image, one of Kubernetes ${VERSIONS.kubernetes} is built locally.`;
     throw new Problem(`${official} cannot be pulled: ${why}\n${instead}`);
   }
-  if (!isDebianRoot()) throw await imageProblem(official);
   return { ...nodeImageNamed(localName), from: 'build' };
 }
 

@@ -26,7 +26,7 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
     );
   }
   detail('installing Debian package docker.io');
-  await installDebianPackages(['docker.io', 'libcap2-bin'], detail);
+  await installDebianPackages(['docker.io'], detail);
   const hasSystemd = existsSync('/run/systemd/system');
   if (hasSystemd) {
     await run('systemctl', ['start', 'docker'], { detail });
@@ -38,11 +38,17 @@ export async function ensureDockerEngine(detail: Detail): Promise<void> {
   await waitFor(`Docker Engine (${log})`, 120, engineAnswers);
 }
 
+/** Returns whether this process may pass on CAP_SYS_RESOURCE, which is capability 24 (capabilities(7), proc_pid_status(5)). */
+function hasSysResource(): boolean {
+  const permitted = /^CapPrm:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${permitted}`) >> 24n) & 1n) === 1n;
+}
+
 /** Returns dockerd's flags for the runtime that can run kind's nodes on this machine. */
-export async function runtimeFlags(): Promise<string[]> {
+export function runtimeFlags(): string[] {
   // Without CAP_SYS_RESOURCE, `docker run --privileged`, which kind uses, fails; a wrapper of runc removes that
   // capability.
-  if ((await tryRun('capsh', ['--has-p=cap_sys_resource'])) !== undefined) return [];
+  if (hasSysResource()) return [];
   mkdirSync(PROGRAMS_FOLDER, { recursive: true });
   const runtime = join(PROGRAMS_FOLDER, 'runc-without-sys-resource');
   copyFileSync(join(import.meta.dirname, 'runc-without-sys-resource'), runtime);
@@ -58,7 +64,7 @@ export function engineEnvironment(): NodeJS.ProcessEnv {
 
 /** Starts dockerd in a session of its own, and records its process ID for `npm run down`. */
 async function startDockerd(): Promise<void> {
-  const flags = await runtimeFlags();
+  const flags = runtimeFlags();
   mkdirSync(LOCAL_FOLDER, { recursive: true });
   const output = openSync(dockerdLog, 'a');
   const options = { detached: true, stdio: ['ignore' as const, output, output], env: engineEnvironment() };

@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf, Problem } from '../../support/problem.ts';
+import { ProcessLock } from '../../support/process-lock.ts';
 import { engineEnvironment, runtimeFlags } from './docker-engine.ts';
 import { CACHE_FOLDER, LOCAL_FOLDER, REPOSITORY_ROOT } from '../../support/paths.ts';
 import { run, tryRun } from '../../support/run.ts';
@@ -34,10 +36,13 @@ export class OwnEngine {
   readonly #options: OwnEngineOptions;
   /** Holds the engine's data, and the process IDs and logs of the programs. */
   readonly folder: string;
+  readonly #lock: ProcessLock;
+  #isCreated = false;
 
   constructor(options: OwnEngineOptions) {
     this.#options = options;
     this.folder = join(CACHE_FOLDER, options.namespace);
+    this.#lock = new ProcessLock(`${this.folder}.lock`);
   }
 
   /** Environment of programs that use the engine. */
@@ -49,10 +54,19 @@ export class OwnEngine {
     return this.#options.addresses[1];
   }
 
-  /** Creates the folder and the namespace, after what an interrupted run has left of them is removed. */
+  /**
+   * Creates the folder and the namespace, after what an interrupted run has left of them is removed. Throws a Problem if
+   * another process uses them.
+   */
   async create(): Promise<void> {
+    mkdirSync(CACHE_FOLDER, { recursive: true });
+    const holder = this.#lock.take();
+    if (holder !== undefined) {
+      throw new Problem(`Process ${holder} uses the Docker Engine in ${this.folder}. Wait until it ends.`);
+    }
+    this.#isCreated = true;
     await this.#removeAll();
-    mkdirSync(this.folder, { recursive: true });
+    mkdirSync(this.folder);
     const { namespace, links, addresses } = this.#options;
     const [outside, inside] = links;
     const ip = (...args: string[]) => run('ip', args);
@@ -85,18 +99,14 @@ export class OwnEngine {
   /** Starts the engine with this machine's flags that matter to kind. */
   async startEngine(...flags: string[]): Promise<void> {
     const { folder } = this;
-    this.start('dockerd', 'dockerd', [
-      ...['--host', this.env['DOCKER_HOST'] ?? '', '--data-root', join(folder, 'docker')],
-      ...[
-        '--exec-root',
-        join(folder, 'exec'),
-        '--pidfile',
-        join(folder, 'docker.pid'),
-        ...(await runtimeFlags()),
-        ...flags,
-      ],
-    ]);
-    await waitFor('the engine', 60, async () => (await tryRun('docker', ['version'], { env: this.env })) && true);
+    const data = ['--data-root', join(folder, 'docker'), '--exec-root', join(folder, 'exec')];
+    const address = ['--host', this.env['DOCKER_HOST'] ?? '', '--pidfile', join(folder, 'docker.pid')];
+    this.start('dockerd', 'dockerd', [...address, ...data, ...runtimeFlags(), ...flags]);
+    await waitFor('the engine', 60, () => this.#answers());
+  }
+
+  async #answers(): Promise<true | undefined> {
+    return (await tryRun('docker', ['version'], { env: this.env })) === undefined ? undefined : true;
   }
 
   /** Creates a checkout of the last commit with a `.local` of its own; returns its folder. */
@@ -116,10 +126,15 @@ export class OwnEngine {
     if (code !== 0) throw new Error(`${[program, ...args].join(' ')} ended with exit code ${code ?? 'none'}`);
   }
 
-  /** Keeps the logs, and removes the containers, the programs, the namespace and the folder. */
+  /** Keeps the logs, and removes the containers, the programs, the namespace and the folder, if they were created. */
   async remove(): Promise<void> {
-    this.#keepLogs();
-    await this.#removeAll();
+    if (!this.#isCreated) return;
+    try {
+      this.#keepLogs();
+    } finally {
+      await this.#removeAll();
+      this.#lock.release();
+    }
   }
 
   #keepLogs(): void {
@@ -136,16 +151,26 @@ export class OwnEngine {
   async #removeAll(): Promise<void> {
     const { folder } = this;
     if (existsSync(folder)) {
-      const containers = 'docker ps --all --quiet | xargs -r docker rm --force --volumes';
-      await tryRun('sh', ['-c', containers], { env: this.env, deadline: 120 });
+      await this.#removeContainers();
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.pid'))) {
         await this.#end(Number(readFileSync(join(folder, file), 'utf8')));
       }
-      // dockerd leaves this mount of its network namespace.
-      await tryRun('umount', [join(folder, 'exec/netns/default')]);
+      // dockerd leaves mounts of network namespaces, and a killed one all of its mounts.
+      for (const mount of mountsBelow(folder)) await tryRun('umount', ['--lazy', mount]);
     }
     await this.#removeNamespace();
     rmSync(folder, { recursive: true, force: true });
+  }
+
+  async #removeContainers(): Promise<void> {
+    if (!existsSync(join(this.folder, 'docker'))) return;
+    if (!(await this.#answers())) {
+      // The containers of a killed dockerd still run, and only a running one can remove them.
+      await tryRun('ip', ['netns', 'add', this.#options.namespace]);
+      await this.startEngine().catch((error: unknown) => console.log(messageOf(error)));
+    }
+    const containers = 'docker ps --all --quiet | xargs -r docker rm --force --volumes';
+    await tryRun('sh', ['-c', containers], { env: this.env, deadline: 120 });
   }
 
   /** Ends a program of this engine, or of an interrupted run. Its ID may be another program's by now. */
@@ -157,7 +182,10 @@ export class OwnEngine {
     if (!runs()) return;
     process.kill(pid, 'SIGTERM');
     const ended = async () => (runs() ? undefined : true);
-    await waitFor(`process ${pid} to end`, 60, ended).catch(() => process.kill(pid, 'SIGKILL'));
+    await waitFor(`process ${pid} to end`, 60, ended).catch(async () => {
+      process.kill(pid, 'SIGKILL');
+      await waitFor(`process ${pid} to end`, 10, ended);
+    });
   }
 
   async #removeNamespace(): Promise<void> {
@@ -175,4 +203,12 @@ export class OwnEngine {
       ['-t', 'filter', 'FORWARD', '-d', inside, '-j', 'ACCEPT'],
     ] as const;
   }
+}
+
+/** Returns the mount points below a folder, those below others first (proc_pid_mountinfo(5)). */
+function mountsBelow(folder: string): string[] {
+  const points = readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[4] ?? '');
+  return points.filter((point) => point.startsWith(`${folder}/`)).reverse();
 }

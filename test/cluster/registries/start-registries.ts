@@ -9,9 +9,9 @@ import { ensureRegistry, installedPassword, type Registry } from './registry.ts'
 /** The running registries, and what they have for a new node. */
 export interface StartedRegistries {
   registry: Registry;
-  /** Names in the registry, of images of this repository that were built before. */
+  /** Names in the registry, of images of this repository that were stored before. */
   parts: readonly string[];
-  /** Images of docker.io that were built before. */
+  /** Images of docker.io that were stored before. */
   images: readonly ImageName[];
 }
 
@@ -27,7 +27,7 @@ interface RegistriesOptions {
 }
 
 /**
- * Starts the registries. Pushes what a new cluster needs and what is built by now, so that the node pulls it while kubeadm
+ * Starts the registries. Pushes what a new cluster needs and what is stored by now, so that the node pulls it while kubeadm
  * starts the control plane.
  */
 export async function startRegistries(
