@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { TOKEN_URL } from './registries/image-registry.ts';
+import { TOKEN_URL } from './registries/token-registry.ts';
 import type { Cluster } from './running-cluster.ts';
 import { IMAGES } from './versions.ts';
 

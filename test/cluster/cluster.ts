@@ -24,11 +24,11 @@ import { planNodeImage, provideNodeImage, storeNodeImage } from './images/node-i
 import { NodeLoader } from './images/node-loader.ts';
 import { mirrorImages } from './images/mirror.ts';
 import { firstImages, prefetchImages } from './images/prefetch-images.ts';
-import { configureNodeRegistry } from './registries/node-registry.ts';
+import { configureNodeRegistry } from './registries/configure-nodes.ts';
 import { KUBECONFIG_FILE } from '../support/paths.ts';
 import { checkMachine, checkPorts } from './machine/prerequisites.ts';
 import type { Progress } from '../support/progress.ts';
-import { connectRegistries } from './registries/registry.ts';
+import { connectRegistries } from './registries/registry-containers.ts';
 import type { Cluster } from './running-cluster.ts';
 import { startRegistries } from './registries/start-registries.ts';
 import { traefikDefinitions } from './network/traefik-definitions.ts';

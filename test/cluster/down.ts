@@ -6,7 +6,7 @@ import { exclusively } from './exclusively.ts';
 import { deleteKindCluster } from './kind-cluster.ts';
 import { CACHE_FOLDER, LOCAL_FOLDER } from '../support/paths.ts';
 import { runMain, startProgress } from '../support/progress.ts';
-import { removeRegistry } from './registries/registry.ts';
+import { removeRegistries } from './registries/registry-containers.ts';
 import { tryRun } from '../support/run.ts';
 
 /** Removes what `npm run up` created; keeps the caches unless --caches is given. */
@@ -19,7 +19,7 @@ await runMain(async () => {
       await progress.step('start Docker Engine to clean up', ensureDockerEngine);
     if (await engineAnswers()) {
       await progress.step('remove the cluster', deleteKindCluster);
-      await progress.step('remove the registry and its volume', removeRegistry);
+      await progress.step('remove the registry and its volume', removeRegistries);
       // Fails, as intended, while another kind cluster uses the network.
       await tryRun('docker', ['network', 'rm', 'kind']);
       if (values.caches) await progress.step('remove the images that were built locally', removeLocalImages);

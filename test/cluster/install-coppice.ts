@@ -7,7 +7,7 @@ import { newKey } from '../../registry-tokens/credential-keys.ts';
 import { currentImage, deliverImage, hasCurrentImage, type ImageSource } from './images/app-image.ts';
 import { API_URL, chartValues } from './chart-values.ts';
 import type { Cluster } from './running-cluster.ts';
-import { AUTHORITY_SECRET_NAME, readAuthority } from './registries/image-registry.ts';
+import { AUTHORITY_SECRET_NAME, readAuthority } from './registries/token-registry.ts';
 import { waitForAnswer } from './network/ingress.ts';
 import { apply, rollout, type Kubectl } from './kubectl.ts';
 import { LOCAL_FOLDER, REPOSITORY_ROOT } from '../support/paths.ts';

@@ -2,10 +2,10 @@ import { type ImageName, storeBaseImages } from './base-images.ts';
 import { NODE_CONTAINER, waitForContainerd } from '../kind-cluster.ts';
 import type { NodeImage } from './node-image.ts';
 import { pullIntoNode, pullPartIntoNode } from './pull-into-node.ts';
-import { configureNodeRegistry } from '../registries/node-registry.ts';
+import { configureNodeRegistry } from '../registries/configure-nodes.ts';
 import { messageOf } from '../../support/problem.ts';
 import type { Progress } from '../../support/progress.ts';
-import { connectRegistries } from '../registries/registry.ts';
+import { connectRegistries } from '../registries/registry-containers.ts';
 import type { StartedRegistries } from '../registries/start-registries.ts';
 
 /** Images of docker.io that a new node needs before the sample's page, in the order of their use. */

@@ -1,10 +1,11 @@
 import { deliverStored, type ImageSource } from '../images/app-image.ts';
 import { ensureBaseImages, type ImageName, storedImages } from '../images/base-images.ts';
-import { ensureImageRegistry } from './image-registry.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { mirrorImages } from '../images/mirror.ts';
 import type { Progress } from '../../support/progress.ts';
-import { ensureRegistry, installedPassword, type Registry } from './registry.ts';
+import { ensurePasswordRegistry, installedPassword } from './password-registry.ts';
+import type { Registry } from './registry.ts';
+import { ensureTokenRegistry } from './token-registry.ts';
 
 /** The running registries, and what they have for a new node. */
 export interface StartedRegistries {
@@ -36,8 +37,8 @@ export async function startRegistries(
 ): Promise<StartedRegistries> {
   await ensureBaseImages(['registry'], progress);
   const password = async () => installed && installedPassword(installed);
-  const registry = await progress.step('registry', (detail) => ensureRegistry(password, progress, detail));
-  await progress.step('registry of built images', (detail) => ensureImageRegistry(installed, detail));
+  const registry = await progress.step('registry', (detail) => ensurePasswordRegistry(password, progress, detail));
+  await progress.step('registry of built images', (detail) => ensureTokenRegistry(installed, detail));
   if (!(await isMirror())) return { registry, parts: [], images: [] };
   const isNew = installed === undefined;
   const parts: string[] = [];

@@ -5,14 +5,14 @@ import { z } from 'zod';
 import type { KeyPair } from '../../../process/x509.ts';
 import { createAuthority } from '../../../registry-tokens/authority.ts';
 import { TOKEN_ISSUER } from '../../../registry-tokens/token-signer.ts';
-import { CLUSTER_NAME, NODE_CONTAINER } from '../kind-cluster.ts';
+import { NODE_CONTAINER } from '../kind-cluster.ts';
 import type { Kubectl } from '../kubectl.ts';
 import { LOCAL_FOLDER } from '../../support/paths.ts';
 import type { Detail } from '../../support/progress.ts';
-import { RECIPE_LABEL, recipeHash } from '../recipe.ts';
-import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS, REGISTRY_VOLUME, withDiagnosis } from './registry.ts';
+import { recipeHash } from '../recipe.ts';
+import { createContainer, recipeOf, withDiagnosis } from './registry-containers.ts';
+import { IMAGES_ADDRESS, IMAGES_CONTAINER, IMAGES_HOST_ADDRESS } from './registry.ts';
 import { run, tryRun } from '../../support/run.ts';
-import { IMAGES } from '../versions.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
 /** URL of the token server at the Ingress controller, by a name that the node, pods and containers resolve. */
@@ -72,17 +72,17 @@ const configuration = {
  * first one uses a password, and serves the images that are needed before Coppice runs. Without kubectl, Coppice is not
  * installed yet.
  */
-export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: Detail): Promise<void> {
+export async function ensureTokenRegistry(kubectl: Kubectl | undefined, detail: Detail): Promise<void> {
   const { certificate } = await ensureAuthority(kubectl);
   const recipe = recipeHash([], [JSON.stringify(configuration), new X509Certificate(certificate).fingerprint256]);
-  const label = `{{index .Config.Labels "${RECIPE_LABEL}"}}`;
-  const former = (await tryRun('docker', ['inspect', '--format', label, IMAGES_CONTAINER]))?.trim();
-  if (former !== recipe) {
+  if ((await recipeOf(IMAGES_CONTAINER)) === recipe) {
+    await run('docker', ['start', IMAGES_CONTAINER]);
+  } else {
     await tryRun('docker', ['rm', '--force', IMAGES_CONTAINER]);
-    detail('creating the container');
-    await create(certificate, recipe);
+    // JSON is valid YAML.
+    const files = { 'config.yml': JSON.stringify(configuration), 'authority.crt': certificate };
+    await createContainer({ name: IMAGES_CONTAINER, hostAddress: IMAGES_HOST_ADDRESS, recipe, files }, detail);
   }
-  await run('docker', ['start', IMAGES_CONTAINER]);
   try {
     await waitFor('the registry of built images', 60, async () => {
       const { status } = await fetch(`http://${IMAGES_HOST_ADDRESS}/v2/`, { signal: AbortSignal.timeout(3000) });
@@ -91,22 +91,4 @@ export async function ensureImageRegistry(kubectl: Kubectl | undefined, detail: 
   } catch (error) {
     throw await withDiagnosis(error, IMAGES_CONTAINER);
   }
-}
-
-async function create(certificate: string, recipe: string): Promise<void> {
-  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `${RECIPE_LABEL}=${recipe}`];
-  await run('docker', [
-    'create',
-    ...['--name', IMAGES_CONTAINER, '--restart', 'unless-stopped'],
-    ...['--publish', `${IMAGES_HOST_ADDRESS}:5000`, '--env', 'OTEL_TRACES_EXPORTER=none'],
-    ...['--volume', `${REGISTRY_VOLUME}:/var/lib/registry`],
-    ...labels,
-    IMAGES.registry,
-  ]);
-  const folder = join(LOCAL_FOLDER, 'registry', 'images');
-  mkdirSync(join(folder, 'distribution'), { recursive: true });
-  // JSON is valid YAML. The files are copied as a tar archive, because the engine may have another file system.
-  writeFileSync(join(folder, 'distribution', 'config.yml'), JSON.stringify(configuration));
-  writeFileSync(join(folder, 'distribution', 'authority.crt'), certificate);
-  await run('docker', ['cp', join(folder, 'distribution'), `${IMAGES_CONTAINER}:/etc/`]);
 }
