@@ -34,7 +34,7 @@ export interface LocalBuildOptions {
 /** Programs that a cluster needs only after its node is created. */
 const laterPrograms: readonly ProgramName[] = ['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'];
 
-const nothing: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
+export const NO_BUILD: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
 
 /**
  * Starts to build in the background what cannot be pulled: Go compiles the node's programs first and the others while
@@ -46,7 +46,7 @@ export async function startLocalBuild(
   options: LocalBuildOptions,
   progress: Progress,
 ): Promise<LocalBuild> {
-  if (!isDebianRoot() || (await findNodeImage(nodeImage)) || (await registriesAreReached())) return nothing;
+  if (!isDebianRoot() || (await findNodeImage(nodeImage)) || (await registriesAreReached())) return NO_BUILD;
   await announce();
   return { ...(await startParts(nodeImage, options, progress)), isNeeded: true };
 }
