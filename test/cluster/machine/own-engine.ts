@@ -192,6 +192,8 @@ export class OwnEngine {
     for (const [flag, table, chain, ...rule] of this.#routes()) {
       await tryRun('iptables', [flag, table, '-D', chain, ...rule]);
     }
+    // The kernel removes the links of a namespace only after `ip netns delete` has returned.
+    await tryRun('ip', ['link', 'delete', this.#options.links[0]]);
     await tryRun('ip', ['netns', 'delete', this.#options.namespace]);
   }
 
