@@ -142,9 +142,10 @@ export class OwnEngine {
     const kept = join(LOCAL_FOLDER, 'own-engine', this.#options.namespace);
     rmSync(kept, { recursive: true, force: true });
     const logs = readdirSync(this.folder).filter((name) => name.endsWith('.log'));
-    for (const log of [...logs, 'checkout/.local/up.log'].filter((path) => existsSync(join(this.folder, path)))) {
-      cpSync(join(this.folder, log), join(kept, log));
-    }
+    for (const log of logs) cpSync(join(this.folder, log), join(kept, log));
+    const upLog = join(this.folder, 'checkout/.local/up.log');
+    if (existsSync(upLog)) cpSync(upLog, join(kept, 'up.log'));
+    if (logs.length === 0) return;
     console.log(`The logs of the engine, and of npm run up on it, are in ${kept}.`);
   }
 
