@@ -121,7 +121,7 @@ function requireSame(what: string, existing: string | number, wanted: string | n
 
 /** Throws a Problem if the existing nodes, which may be stopped, are others than the user asks for. */
 export async function requireSameNodes({ nodes, nodeImage }: NewCluster): Promise<void> {
-  requireSame('number of nodes', (await nodeStates()).size, nodes);
+  if (nodes !== undefined) requireSame('number of nodes', (await nodeStates()).size, nodes);
   if (nodeImage !== undefined) requireSame('node image', await existingImage(), nodeImage);
 }
 
