@@ -32,9 +32,11 @@ export async function checkMachine(): Promise<void> {
 
 /** Checks that the ports on 127.0.0.1 are free, or used by our own containers. The Docker Engine must be running. */
 export async function checkPorts(): Promise<void> {
-  await checkPort(INGRESS_PORT, NODE_CONTAINER, 'io.x-k8s.kind.cluster');
-  await checkPort(REGISTRY_PORT, REGISTRY_CONTAINER, 'dev.coppice.cluster');
-  await checkPort(IMAGES_PORT, IMAGES_CONTAINER, 'dev.coppice.cluster');
+  await Promise.all([
+    checkPort(INGRESS_PORT, NODE_CONTAINER, 'io.x-k8s.kind.cluster'),
+    checkPort(REGISTRY_PORT, REGISTRY_CONTAINER, 'dev.coppice.cluster'),
+    checkPort(IMAGES_PORT, IMAGES_CONTAINER, 'dev.coppice.cluster'),
+  ]);
 }
 
 async function checkPort(port: number, container: string, label: string): Promise<void> {
