@@ -31,7 +31,7 @@ export function chartValues(
   return {
     image: imageValue(image),
     tester: testerImage === undefined ? { enabled: false } : { enabled: true, image: imageValue(testerImage) },
-    operator: { replicas, limits: { writtenMiBPerMinute: 100_000, writtenMiBPerHour: 100_000 } },
+    operator: { replicas },
     api: {
       ...sampleReplicas,
       url: API_URL,
