@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { z } from 'zod';
 import { Problem } from '../support/problem.ts';
+import { writeWhole } from '../support/write-whole.ts';
 import type { SuiteResult } from './jest-results.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -83,9 +84,7 @@ export class FinishedSteps {
     if (step.outcome.failed > 0) return;
     this.#file.steps[name] = step;
     this.#file.workedMs = this.#workedUntil(now);
-    // A machine that stops while a file is written leaves a part of it.
-    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#file));
-    renameSync(`${this.#path}.new`, this.#path);
+    writeWhole(this.#path, JSON.stringify(this.#file));
   }
 
   /** Ends the run: nothing of it can be continued. */

@@ -33,7 +33,7 @@ import type { Cluster } from './running-cluster.ts';
 import { startRegistries } from './registries/start-registries.ts';
 import { traefikDefinitions } from './network/traefik-definitions.ts';
 import { VERSIONS } from './versions.ts';
-import { NO_BUILD, startLocalBuild } from './images/local-build.ts';
+import { startLocalBuild } from './images/local-build.ts';
 import { useExistingCluster } from './existing-cluster.ts';
 import type { ExistingClusterOptions } from './existing-cluster.ts';
 
@@ -82,10 +82,9 @@ async function bringUpKindCluster(
   const nodeImage = once(async () => provideNodeImage(await plan(), progress));
   const isNew = !(await hasNode());
   // What cannot be done is refused before minutes of building.
-  if (isNew) await plan();
-  else await requireSameNodes(newCluster);
+  if (!isNew) await requireSameNodes(newCluster);
   // An existing cluster needs no node image; what else is missing is built when it is needed.
-  const build = isNew ? await startLocalBuild(official, { images: sources }, progress) : NO_BUILD;
+  const build = await startLocalBuild(isNew ? await plan() : undefined, { images: sources }, progress);
   const tools = await findCommandLineTools(progress);
   const kubectl = kubectlWith(tools.kubectl);
   const registries = async (isMirror: () => Promise<boolean>) => {

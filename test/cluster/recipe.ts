@@ -5,6 +5,8 @@ import { dirname, join, relative } from 'node:path';
 /** Label of locally built images and created containers: a hash of all their inputs. */
 export const RECIPE_LABEL = 'dev.coppice.recipe';
 
+export const recipeLabelOf = (recipe: string): string => `${RECIPE_LABEL}=${recipe}`;
+
 /** Returns the files below a folder, or the file itself, sorted for a stable hash. */
 export function filesBelow(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];

@@ -81,7 +81,7 @@ export async function buildPrograms(names: readonly ProgramName[], progress: Pro
   const unqueued = wanted.filter((name) => !builds.has(name));
   if (unqueued.length > 0) queueBuild(unqueued, progress);
   await Promise.all(wanted.flatMap((name) => builds.get(name) ?? []));
-  for (const name of names.filter(isLinked)) link(name);
+  for (const name of names.filter(isLinked)) linkProgram(name, LINKED[name]);
 }
 
 function queueBuild(names: readonly BinaryName[], progress: Progress): void {
@@ -145,9 +145,11 @@ function optionsOf(names: readonly BinaryName[]): { packages: string[]; tags: st
   };
 }
 
-function link(name: keyof typeof LINKED): void {
+/** Makes a program in the cache folder a link to another, by a path that may be relative to that folder. */
+export function linkProgram(name: keyof typeof LINKED, target: string): void {
+  mkdirSync(PROGRAMS_FOLDER, { recursive: true });
   rmSync(programPath(name), { force: true });
-  symlinkSync(LINKED[name], programPath(name));
+  symlinkSync(target, programPath(name));
 }
 
 async function build(names: readonly BinaryName[], folder: string | undefined, detail: Detail): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { installDebianPackages, isDebianRoot } from '../machine/debian-packages.ts';
-import { dockerBuild, imageRecipes, recipeLabelOf } from './docker.ts';
+import { dockerBuild, imageRecipes } from './docker.ts';
 import type { ProgramName } from '../go/go-binaries.ts';
 import { moduleFolder, moduleSources } from '../go/go-workspace.ts';
 import { imageStore, loadIntoDocker } from './image-store.ts';
@@ -21,7 +21,7 @@ import { CACHE_FOLDER } from '../../support/paths.ts';
 import { messageOf, Problem } from '../../support/problem.ts';
 import { buildPrograms, programPath, programStamp } from '../go/programs.ts';
 import type { Detail, Progress } from '../../support/progress.ts';
-import { filesBelow, recipeHash } from '../recipe.ts';
+import { filesBelow, recipeHash, recipeLabelOf } from '../recipe.ts';
 import { run } from '../../support/run.ts';
 import { IMAGES, VERSIONS } from '../versions.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Detail } from '../../support/progress.ts';
 import { proxyVariables } from '../../support/proxies.ts';
-import { RECIPE_LABEL } from '../recipe.ts';
+import { RECIPE_LABEL, recipeLabelOf } from '../recipe.ts';
 import { run, tryRun } from '../../support/run.ts';
 
 /** Returns Docker's images with the label of their recipe, which is '' for images that were not built locally. */
@@ -34,7 +34,7 @@ export async function dockerBuild(
 ): Promise<void> {
   // Debian's engine has no buildx, and `docker build` does not fall back to the classic builder by itself.
   buildEnvironment ??= (await tryRun('docker', ['buildx', 'version'])) === undefined ? { DOCKER_BUILDKIT: '0' } : {};
-  const args = ['build', '--network', 'host', '--label', `${RECIPE_LABEL}=${options.recipe}`, '--tag', image];
+  const args = ['build', '--network', 'host', '--label', recipeLabelOf(options.recipe), '--tag', image];
   if (options.dockerfile) args.push('--file', options.dockerfile);
   if (options.target) args.push('--target', options.target);
   for (const [name, value] of Object.entries(options.args ?? {})) args.push('--build-arg', `${name}=${value}`);
@@ -64,8 +64,6 @@ export async function flattenImage(
     rmSync(archive, { force: true });
   }
 }
-
-export const recipeLabelOf = (recipe: string): string => `${RECIPE_LABEL}=${recipe}`;
 
 /** Removes all locally built images. */
 export async function removeLocalImages(): Promise<void> {

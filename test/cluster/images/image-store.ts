@@ -15,6 +15,7 @@ import { imageRecipes, importFiles } from './docker.ts';
 import { CACHE_FOLDER } from '../../support/paths.ts';
 import type { Detail, Progress } from '../../support/progress.ts';
 import { run, tryRun } from '../../support/run.ts';
+import { writeWhole } from '../../support/write-whole.ts';
 
 const storedSchema = z.object({
   image: z.string(),
@@ -158,12 +159,6 @@ export class ImageStore {
       if (!used.has(digest)) rmSync(this.blob(digest));
     }
   }
-}
-
-/** Writes a file as a whole: a machine that stops meanwhile must not leave a part of it. */
-function writeWhole(path: string, text: string): void {
-  writeFileSync(`${path}.new`, text);
-  renameSync(`${path}.new`, path);
 }
 
 const withoutAlgorithm = (digest: string): string => digest.replace(/^sha256:/, '');

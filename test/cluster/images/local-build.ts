@@ -1,16 +1,9 @@
 import { type ImageSource, storeImage } from './app-image.ts';
-import {
-  ensureSystemStage,
-  type ImageName,
-  pullFailure,
-  registriesAreReached,
-  storeBaseImages,
-} from './base-images.ts';
+import { ensureSystemStage, type ImageName, pullFailure, storeBaseImages } from './base-images.ts';
 import { missingCommandLineTools } from '../machine/command-line-tools.ts';
-import { isDebianRoot } from '../machine/debian-packages.ts';
 import { ensureDockerEngine } from '../machine/docker-engine.ts';
 import type { ProgramName } from '../go/go-binaries.ts';
-import { ensureNodeSystem, findNodeImage, NODE_PROGRAMS, planNodeImage } from './node-image.ts';
+import { ensureNodeSystem, NODE_PROGRAMS, type NodeImagePlan, planNodeImage } from './node-image.ts';
 import { checkMachine } from '../machine/prerequisites.ts';
 import { buildPrograms } from '../go/programs.ts';
 import type { Progress } from '../../support/progress.ts';
@@ -34,21 +27,19 @@ export interface LocalBuildOptions {
 /** Programs that a cluster needs only after its node is created. */
 const laterPrograms: readonly ProgramName[] = ['registry', 'rootlesskit', 'buildkitd', 'buildctl', 'traefik'];
 
-export const NO_BUILD: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
+const NO_BUILD: LocalBuild = { programs: Promise.resolve(), images: Promise.resolve(), isNeeded: false };
 
 /**
  * Starts to build in the background what cannot be pulled: Go compiles the node's programs first and the others while
  * the node starts, and images that contain no Go program are built at the same time. The caller's steps wait for the
- * parts that they need. Starts nothing if images can be pulled, or there is a node image.
+ * parts that they need. Starts nothing without a plan, for an existing cluster, or if the plan builds no node image.
  */
 export async function startLocalBuild(
-  nodeImage: string,
+  plan: NodeImagePlan | undefined,
   options: LocalBuildOptions,
   progress: Progress,
 ): Promise<LocalBuild> {
-  if (!isDebianRoot() || (await findNodeImage(nodeImage)) || (await registriesAreReached())) return NO_BUILD;
-  await announce();
-  return { ...(await startParts(nodeImage, options, progress)), isNeeded: true };
+  return plan?.from === 'build' ? { ...(await startParts(plan, options, progress)), isNeeded: true } : NO_BUILD;
 }
 
 /**
@@ -58,27 +49,23 @@ export async function startLocalBuild(
 export async function finishLocalBuild(options: LocalBuildOptions, progress: Progress): Promise<void> {
   await progress.step('check this machine', checkMachine);
   await progress.step('Docker Engine', ensureDockerEngine);
-  const { pulledNodeImage } = VERSIONS;
-  const { isBuiltLocally, from } = await planNodeImage(pulledNodeImage);
-  if (!isBuiltLocally) return;
-  if (from === 'build') await announce();
-  const { programs, images } = await startParts(pulledNodeImage, options, progress);
+  const plan = await planNodeImage(VERSIONS.pulledNodeImage);
+  if (!plan.isBuiltLocally) return;
+  const { programs, images } = await startParts(plan, options, progress);
   // Nothing runs any more when this throws.
   await Promise.allSettled([programs, images]);
   await programs;
   await images;
 }
 
-/** Prints why a build starts that takes minutes. */
-async function announce(): Promise<void> {
-  console.log(`Images are built locally, because Docker pulls none: ${(await pullFailure()) ?? ''}`);
-}
-
 async function startParts(
-  nodeImage: string,
+  { from }: NodeImagePlan,
   options: LocalBuildOptions,
   progress: Progress,
 ): Promise<Pick<LocalBuild, 'programs' | 'images'>> {
+  const needsNode = from === 'build';
+  // The build takes minutes.
+  if (needsNode) console.log(`Images are built locally, because Docker pulls none: ${(await pullFailure()) ?? ''}`);
   const tools = await missingCommandLineTools();
   // One call, so that the links of the first programs run in parallel with the compilation of others.
   const first = buildPrograms([...NODE_PROGRAMS, ...tools], progress);
@@ -87,18 +74,18 @@ async function startParts(
     await first;
     await later;
   });
-  const images = buildImages(nodeImage, options, progress);
+  const images = buildImages(needsNode, options, progress);
   // Callers that await them report a failure; an earlier one must not end the process without a message.
   for (const part of [programs, images]) part.catch(() => undefined);
   return { programs, images };
 }
 
 async function buildImages(
-  nodeImage: string,
+  needsNode: boolean,
   { baseImages = [], images }: LocalBuildOptions,
   progress: Progress,
 ): Promise<void> {
-  if (!(await findNodeImage(nodeImage))) await ensureNodeSystem(progress);
+  if (needsNode) await ensureNodeSystem(progress);
   await storeBaseImages(['node', 'valkey'], progress);
   await ensureSystemStage('buildkit', progress);
   for (const source of images) await storeImage(source, progress);

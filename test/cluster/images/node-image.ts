@@ -44,7 +44,7 @@ const settings = join(import.meta.dirname, 'node-image/settings.Dockerfile');
 const isReplaced = (official: string): boolean => official === VERSIONS.pulledNodeImage;
 
 /** Returns a node image that Docker or the store has, so that none has to be built or pulled: the official one first. */
-export async function findNodeImage(official: string): Promise<NodeImagePlan | undefined> {
+async function findNodeImage(official: string): Promise<NodeImagePlan | undefined> {
   const present = await imageRecipes([official, localName]);
   if (present.has(official)) return { ...nodeImageNamed(official), from: 'docker' };
   if (!isReplaced(official)) return undefined;

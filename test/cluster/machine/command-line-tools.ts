@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { registriesAreReached } from '../images/base-images.ts';
 import { type DownloadedTool, downloadPath, downloadTool } from './downloaded-tools.ts';
-import { CACHE_FOLDER, PROGRAMS_FOLDER } from '../../support/paths.ts';
+import { CACHE_FOLDER } from '../../support/paths.ts';
 import { messageOf } from '../../support/problem.ts';
-import { buildPrograms, isBuilt, programPath } from '../go/programs.ts';
+import { buildPrograms, isBuilt, linkProgram, programPath } from '../go/programs.ts';
 import type { Progress } from '../../support/progress.ts';
 import { tryRun } from '../../support/run.ts';
 import { VERSIONS } from '../versions.ts';
@@ -55,7 +55,7 @@ export async function findCommandLineTools(progress: Progress): Promise<CommandL
   const missing = await missingCommandLineTools();
   const unbuilt = missing.filter((name) => !isBuilt(name));
   const downloaded = new Set(unbuilt.filter((name) => existsSync(downloadPath(name, downloadsFolder))));
-  for (const name of downloaded) link(name, downloadPath(name, downloadsFolder));
+  for (const name of downloaded) linkProgram(name, downloadPath(name, downloadsFolder));
   const absent = unbuilt.filter((name) => !downloaded.has(name));
   if (absent.length > 0 && (await registriesAreReached())) {
     for (const name of await downloadAll(absent, progress)) downloaded.add(name);
@@ -68,12 +68,6 @@ export async function findCommandLineTools(progress: Progress): Promise<CommandL
   return { kind: find('kind'), kubectl: find('kubectl'), helm: find('helm') };
 }
 
-function link(tool: DownloadedTool, path: string): void {
-  mkdirSync(PROGRAMS_FOLDER, { recursive: true });
-  rmSync(programPath(tool), { force: true });
-  symlinkSync(path, programPath(tool));
-}
-
 /**
  * Downloads tools into the cache folder. Returns the downloaded ones, because a publisher may be unreachable even if a
  * registry is reachable.
@@ -84,7 +78,7 @@ async function downloadAll(tools: readonly DownloadedTool[], progress: Progress)
     for (const tool of tools) {
       try {
         const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(120_000) });
-        link(tool, await downloadTool(tool, downloadsFolder, get));
+        linkProgram(tool, await downloadTool(tool, downloadsFolder, get));
         downloaded.push(tool);
       } catch (error) {
         detail(messageOf(error));

@@ -5,7 +5,7 @@ import { messageOf, Problem } from '../../support/problem.ts';
 import type { Detail } from '../../support/progress.ts';
 import { run, tryRun } from '../../support/run.ts';
 import { CLUSTER_NAME } from '../kind-cluster.ts';
-import { RECIPE_LABEL } from '../recipe.ts';
+import { RECIPE_LABEL, recipeLabelOf } from '../recipe.ts';
 import { IMAGES } from '../versions.ts';
 import { IMAGES_CONTAINER, REGISTRY_CONTAINER, REGISTRY_VOLUME } from './registry.ts';
 
@@ -25,7 +25,7 @@ export async function createContainer(
   detail: Detail,
 ): Promise<void> {
   detail('creating the container');
-  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', `${RECIPE_LABEL}=${recipe}`];
+  const labels = ['--label', `dev.coppice.cluster=${CLUSTER_NAME}`, '--label', recipeLabelOf(recipe)];
   await run('docker', [
     'create',
     ...['--name', name, '--restart', 'unless-stopped', '--publish', `${hostAddress}:5000`],
