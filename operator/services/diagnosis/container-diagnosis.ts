@@ -3,6 +3,7 @@ import { errorLine, lastLines } from './last-lines.ts';
 import { cutAtSpace } from '../../shared/one-line.ts';
 import { isEndedByCheck } from './ended-by-check.ts';
 import { imagePullDiagnosis } from './image-pull-diagnosis.ts';
+import { containerSettlesAt } from './settling.ts';
 
 type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
@@ -20,6 +21,7 @@ export interface ContainerFacts {
   unreadySince?: Date | undefined;
   /** Output of the last failed health check. */
   checkOutput?: string | undefined;
+  now?: Date | undefined;
 }
 
 /** Returns why a container does not run as it should, and what to do; undefined if its status does not show it. */
@@ -42,7 +44,10 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
   if (waiting && lastState?.terminated) return restarted(lastState.terminated);
   if (state?.terminated && facts.isRestarted) return restarted(state.terminated);
   if (state?.terminated && state.terminated.exitCode !== 0) return ending(state.terminated, spec);
-  if (!state?.running || ready) return undefined;
+  if (!state?.running) return undefined;
+  const isSettling = facts.now !== undefined && containerSettlesAt(status, spec, facts.now) !== undefined;
+  if (isSettling && lastState?.terminated) return restarted(lastState.terminated);
+  if (ready && !isSettling) return undefined;
   // A crashing container runs briefly between two restarts.
   const before = lastState?.terminated ? `; before, ${restarted(lastState.terminated)}` : '';
   return `it runs, but is not ready: ${unready(status, spec, before === '' ? facts.checkOutput : undefined)}${before}`;

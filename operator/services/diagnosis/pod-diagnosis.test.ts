@@ -270,12 +270,14 @@ describe('a health check that never succeeds', () => {
 
   test('includes the output', () => {
     const output = 'HTTP probe failed with statuscode: 503';
-    expect(podDiagnosis(ended({ exitCode: 0 }, 131, 0), output)).toBe(`${words}: ${output}. ${remedy}`);
-    expect(podDiagnosis(unready({ startupProbe: httpCheck }), output)).toBe(
+    expect(podDiagnosis(ended({ exitCode: 0 }, 131, 0), { checkOutput: output })).toBe(
+      `${words}: ${output}. ${remedy}`,
+    );
+    expect(podDiagnosis(unready({ startupProbe: httpCheck }), { checkOutput: output })).toBe(
       `it runs, but is not ready: its health check (GET /health on port 80) has not succeeded yet: ${output}`,
     );
     const later = container({ running: {} }, { ready: false, started: true }, { startupProbe: httpCheck });
-    expect(podDiagnosis(later, output)).toBe(
+    expect(podDiagnosis(later, { checkOutput: output })).toBe(
       `it runs, but is not ready: its health check (GET /health on port 80) fails: ${output}`,
     );
   });
@@ -285,5 +287,27 @@ describe('a health check that never succeeds', () => {
     expect(podDiagnosis(unready({ readinessProbe: { exec: { command } } }))).toMatch(
       /\(curl --header=0 .{200,290} --header=\d+…\)/,
     );
+  });
+});
+
+describe('a container between two restarts, which Kubernetes reports as ready', () => {
+  const startedAt = '2026-01-01T00:00:00Z';
+  const crashed = { running: { startedAt } };
+  const before = { restartCount: 2, lastState: { terminated: { exitCode: 3, message: 'no such table' } } };
+  const after = (seconds: number) => ({ now: new Date(Date.parse(startedAt) + seconds * 1000) });
+
+  test.each<[string, Pod, number, string | undefined]>([
+    ['has not recovered', container(crashed, before), 9, 'it exits and is restarted: exit code 3: no such table'],
+    ['has recovered after 10 s', container(crashed, before), 10, undefined],
+    ['was never restarted', container(crashed, { restartCount: 0 }), 1, undefined],
+    ['is ready by its own probe', container(crashed, before, { readinessProbe: httpCheck }), 1, undefined],
+    [
+      'was lost by its node',
+      container(crashed, { restartCount: 1 }),
+      1,
+      'it runs, but is not ready: it has just started',
+    ],
+  ])('%s', (_what, observed, seconds, expected) => {
+    expect(podDiagnosis(observed, after(seconds))).toBe(expected);
   });
 });

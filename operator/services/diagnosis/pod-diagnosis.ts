@@ -1,19 +1,19 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { usedTooMuchDisk } from '../../shared/pod-parts.ts';
-import { containerDiagnosis } from './container-diagnosis.ts';
+import { containerDiagnosis, type ContainerFacts } from './container-diagnosis.ts';
 
-/**
- * Returns why a pod does not run, and what to do; undefined if its status does not show it. `checkOutput`: output of
- * the last failed health check.
- */
-export function podDiagnosis(pod: Pod, checkOutput?: string): string | undefined {
+/** Facts about a pod that its status does not contain; without `now`, it counts as ready whenever Kubernetes reports so. */
+export type PodFacts = Pick<ContainerFacts, 'checkOutput' | 'now'>;
+
+/** Returns why a pod does not run, and what to do; undefined if its status does not show it. */
+export function podDiagnosis(pod: Pod, given: PodFacts = {}): string | undefined {
   // Its containers report only that they were killed.
   if (usedTooMuchDisk(pod.status)) {
     return `it wrote too much outside of volumes and was evicted. Write less, or to a volume (${pod.status?.message?.trim() ?? ''})`;
   }
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const containers = new Map(pod.spec?.containers.map((container) => [container.name, container]));
-  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), checkOutput };
+  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), ...given };
   for (const status of statuses) {
     const diagnosis = containerDiagnosis(status, containers.get(status.name), facts);
     if (diagnosis !== undefined) return diagnosis;

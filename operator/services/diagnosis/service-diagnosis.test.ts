@@ -59,7 +59,7 @@ test.each([
   ],
   ['nothing, before a pod exists', { pods: [], claims: [pending] }, undefined],
 ])('%s', (_what, observed, expected) => {
-  expect(serviceDiagnosis(observed)).toBe(expected);
+  expect(serviceDiagnosis({ ...observed, now: new Date('2026-01-01T00:00:00Z') })).toBe(expected);
 });
 
 test.each([

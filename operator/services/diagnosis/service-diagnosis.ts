@@ -11,17 +11,18 @@ export interface Observed {
   claims: readonly PersistentVolumeClaim[];
   /** Output of the pods' last failed health checks, by UID. */
   checkOutputs?: ReadonlyMap<string, string> | undefined;
+  now: Date;
 }
 
 /** Returns the first reason found for a service not being ready; undefined if there is none. */
-export function serviceDiagnosis({ isJob, pods, deployment, claims, checkOutputs }: Observed): string | undefined {
+export function serviceDiagnosis({ isJob, pods, deployment, claims, checkOutputs, now }: Observed): string | undefined {
   const newestFirst = byAge(pods);
   if (isJob && newestFirst[0] && runs(newestFirst[0])) return 'it still runs';
   const unbound = claims.find(({ status }) => status?.phase !== 'Bound');
   // The claim's diagnosis is more specific than the scheduler's message.
   if (unbound && newestFirst[0] && waitsForClaim(newestFirst[0])) return volumeWords(unbound);
   const ofPods = newestFirst
-    .map((pod) => podDiagnosis(pod, checkOutputs?.get(pod.metadata.uid ?? '')))
+    .map((pod) => podDiagnosis(pod, { checkOutput: checkOutputs?.get(pod.metadata.uid ?? ''), now }))
     .find((found) => found !== undefined);
   if (ofPods !== undefined) return ofPods;
   const refused = deployment?.status?.conditions?.find((one) => one.type === 'ReplicaFailure' && one.status === 'True');

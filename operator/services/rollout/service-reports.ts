@@ -5,6 +5,7 @@ import { type Deployment, objectKey, type PersistentVolumeClaim, type Pod } from
 import type { Service } from '../../../service-file/schema.ts';
 import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
 import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
+import { settlesAt } from '../diagnosis/settling.ts';
 import { imageOf, isJob, type WorkloadContext } from '../objects/input.ts';
 import { namedVolumes } from '../objects/mounts.ts';
 import { claimName } from '../objects/volumes.ts';
@@ -69,6 +70,15 @@ export class ServiceReports {
     };
   }
 
+  /** Returns when the first of the services' restarted containers will have run long enough; undefined if all have. */
+  settlesAt({ namespace, now }: WorkloadContext, services: readonly Service[]): Date | undefined {
+    const continuous = services.filter((service) => !isJob(service));
+    return settlesAt(
+      continuous.flatMap(({ name }) => this.#remainingPodsOf(namespace, name)),
+      now,
+    );
+  }
+
   /** Returns the service's pods, including terminating ones. */
   podsOf(namespace: string, service: string): Pod[] {
     return this.#caches.pods
@@ -110,7 +120,7 @@ export class ServiceReports {
     const [newest] = byAge(observed.pods);
     const output = newest && (await this.#checkOutputs.of(newest, context.now));
     const checkOutputs = new Map(output === undefined ? [] : [[newest?.metadata.uid ?? '', output]]);
-    return serviceDiagnosis({ isJob: isJob(service), ...observed, checkOutputs });
+    return serviceDiagnosis({ isJob: isJob(service), ...observed, checkOutputs, now: context.now });
   }
 
   #observed(namespace: string, service: Service) {

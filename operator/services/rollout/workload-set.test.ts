@@ -464,6 +464,28 @@ test('ignores a terminating pod on which nothing depends', async () => {
   expect((await workloads.rollOut(alone)).done).toBe(true);
 });
 
+test('does not count a service as ready between two crashes, although Kubernetes does', async () => {
+  const alone = inputOf([db]);
+  const startedAt = alone.now.toISOString();
+  const labels = { 'coppice.dev/service': 'db' };
+  const crashed = {
+    ...{ name: 'db', image: '', imageID: '', ready: true, restartCount: 1, state: { running: { startedAt } } },
+    lastState: { terminated: { exitCode: 3 } },
+  };
+  const pod: Pod = {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'db', labels } },
+    status: { containerStatuses: [crashed] },
+  };
+  await workloads.rollOut(alone);
+  cluster.up('db');
+  cluster.objects.set('Pod/db', pod);
+  const settlesAt = new Date(alone.now.getTime() + 10_000);
+  expect(await workloads.rollOut(alone)).toMatchObject({
+    ...{ done: false, settlesAt, waitingFor: ['db: it exits and is restarted: exit code 3'] },
+  });
+  expect(await workloads.rollOut({ ...alone, now: settlesAt })).toMatchObject({ done: true, settlesAt: undefined });
+});
+
 test('keeps running services as reported when their dependency fails later', async () => {
   await workloads.rollOut(input);
   cluster.up('db');

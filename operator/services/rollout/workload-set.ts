@@ -219,7 +219,8 @@ export class WorkloadSet {
     if (isJob(service)) return { service, isAlone: true, ...(await this.#runs.run(context, service)) };
     const live = await this.#deployments.apply(deployment(context, service, service.replicas));
     const pods = this.#reports.podsOf(context.namespace, service.name);
-    return { service, isUp: isRolledOut(live), isAlone: !hasLeavingPods(live, pods) };
+    const isUp = isRolledOut(live) && this.#reports.settlesAt(context, [service]) === undefined;
+    return { service, isUp, isAlone: !hasLeavingPods(live, pods) };
   }
 
   async #stop(context: WorkloadContext, service: Service): Promise<{ name: string; isStopped: boolean }> {
@@ -242,6 +243,7 @@ export class WorkloadSet {
       waitingFor,
       failures: services.filter(({ name }) => reached.failures.has(name)).map(line),
       jobsEndAt: this.#runs.lastEnd(context),
+      settlesAt: this.#reports.settlesAt(context, context.serviceFile.services),
       outlook: this.#reports.outlook(context, new Set(waiting.map(({ name }) => name))),
     };
   }

@@ -49,3 +49,10 @@ test('changes the status once a minute during many restarts', () => {
   expect(statuses.size).toBeLessThanOrEqual(300_000 / RESTARTS_MS + 1);
   expect(isLeft).toBe(true);
 });
+
+test('looks again when a restarted container has run long enough', () => {
+  const services = [{ name: 'web', ready: false, restarts: 1, lastTermination: ended(10) }];
+  const waiting = { services, aliases: {}, done: false, waitingFor: ['web'], failures: [], wakers: 'none' as const };
+  const { requeueAfterMs } = rolledOut(undefined, { ...waiting, settlesAt: at(20) }, at(13));
+  expect(requeueAfterMs).toBe(7000);
+});

@@ -55,7 +55,11 @@ export function rolledOut(
         : { status: 'False', reason: 'Waiting', message: `waiting for ${progress.waitingFor.join('; ')}` },
     },
     observed: { progress },
-    requeueAfterMs: soonest(isQuiet ? RESTARTS_MS : undefined, progress.wakers === 'leaving' ? WAKERS_MS : undefined),
+    requeueAfterMs: soonest(
+      isQuiet ? RESTARTS_MS : undefined,
+      progress.wakers === 'leaving' ? WAKERS_MS : undefined,
+      progress.settlesAt && progress.settlesAt.getTime() - now.getTime(),
+    ),
   };
 }
 
