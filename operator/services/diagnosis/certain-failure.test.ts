@@ -92,6 +92,18 @@ test.each<[string, Partial<Awaited>]>([
   ['a failure to create', { pods: [waiting('CreateContainerError', 'context deadline exceeded')] }],
   ['a command that was not found once', { pods: [unstartable(noCommand, 1)] }],
   ['a command that may be written to a volume', { pods: [unstartable(noCommand, 5)], claims: [claim('Bound')] }],
+  [
+    'a command that was found in the end',
+    {
+      pods: [
+        pod({
+          state: { running: { startedAt: at(20).toISOString() } },
+          lastState: { terminated: { reason: 'StartError', exitCode: 128, message: noCommand } },
+          restartCount: 2,
+        }),
+      ],
+    },
+  ],
   ['a failure to start of another kind', { pods: [unstartable('resource temporarily unavailable', 5)] }],
   ['a crash', { pods: [pod({ state: { terminated: { reason: 'Error', exitCode: 1 } }, restartCount: 9 })] }],
   [

@@ -70,7 +70,8 @@ function failsAt(pod: Pod, { state, lastState, restartCount }: Status, hasVolume
     case 'CreateContainerConfigError':
       return missingReference.test(message) ? startedAt + setUpTriesMs : undefined;
     default: {
-      const ended = state?.terminated ?? lastState?.terminated;
+      // A container that runs now has been started in the end.
+      const ended = state?.running ? undefined : (state?.terminated ?? lastState?.terminated);
       const isStartError = ended?.reason === 'StartError' || ended?.reason === 'ContainerCannotRun';
       const isMissing = isStartError && missingCommand.test(ended.message ?? '');
       // Another service may still write the file to a volume.

@@ -3,7 +3,6 @@ import { errorLine, lastLines } from './last-lines.ts';
 import { cutAtSpace } from '../../shared/one-line.ts';
 import { isEndedByCheck } from './ended-by-check.ts';
 import { imagePullDiagnosis } from './image-pull-diagnosis.ts';
-import { containerSettlesAt } from './settling.ts';
 
 type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
@@ -21,7 +20,8 @@ export interface ContainerFacts {
   unreadySince?: Date | undefined;
   /** Output of the last failed health check. */
   checkOutput?: string | undefined;
-  now?: Date | undefined;
+  /** Whether it was restarted too recently to count as ready, whatever Kubernetes reports. */
+  isRecovering?: boolean | undefined;
 }
 
 /** Returns why a container does not run as it should, and what to do; undefined if its status does not show it. */
@@ -45,9 +45,8 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
   if (state?.terminated && facts.isRestarted) return restarted(state.terminated);
   if (state?.terminated && state.terminated.exitCode !== 0) return ending(state.terminated, spec);
   if (!state?.running) return undefined;
-  const isSettling = facts.now !== undefined && containerSettlesAt(status, spec, facts.now) !== undefined;
-  if (isSettling && lastState?.terminated) return restarted(lastState.terminated);
-  if (ready && !isSettling) return undefined;
+  if (facts.isRecovering && lastState?.terminated) return restarted(lastState.terminated);
+  if (ready && !facts.isRecovering) return undefined;
   // A crashing container runs briefly between two restarts.
   const before = lastState?.terminated ? `; before, ${restarted(lastState.terminated)}` : '';
   return `it runs, but is not ready: ${unready(status, spec, before === '' ? facts.checkOutput : undefined)}${before}`;

@@ -290,20 +290,25 @@ describe('a health check that never succeeds', () => {
   });
 });
 
-describe('a container between two restarts, which Kubernetes reports as ready', () => {
+describe('a service between two crashes, which Kubernetes reports as ready', () => {
   const startedAt = '2026-01-01T00:00:00Z';
   const crashed = { running: { startedAt } };
   const before = { restartCount: 2, lastState: { terminated: { exitCode: 3, message: 'no such table' } } };
   const after = (seconds: number) => ({ now: new Date(Date.parse(startedAt) + seconds * 1000) });
+  const of = (pod: Pod, service = 'c'): Pod => ({
+    ...pod,
+    metadata: { ...pod.metadata, labels: { 'coppice.dev/service': service } },
+  });
 
   test.each<[string, Pod, number, string | undefined]>([
-    ['has not recovered', container(crashed, before), 9, 'it exits and is restarted: exit code 3: no such table'],
-    ['has recovered after 10 s', container(crashed, before), 10, undefined],
-    ['was never restarted', container(crashed, { restartCount: 0 }), 1, undefined],
-    ['is ready by its own probe', container(crashed, before, { readinessProbe: httpCheck }), 1, undefined],
+    ['has not recovered', of(container(crashed, before)), 9, 'it exits and is restarted: exit code 3: no such table'],
+    ['has recovered after 10 s', of(container(crashed, before)), 10, undefined],
+    ['was never restarted', of(container(crashed, { restartCount: 0 })), 1, undefined],
+    ['is ready by its own probe', of(container(crashed, before, { readinessProbe: httpCheck })), 1, undefined],
+    ['runs beside the container that crashed', of(container(crashed, before), 'web'), 1, undefined],
     [
       'was lost by its node',
-      container(crashed, { restartCount: 1 }),
+      of(container(crashed, { restartCount: 1 })),
       1,
       'it runs, but is not ready: it has just started',
     ],

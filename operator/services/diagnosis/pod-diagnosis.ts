@@ -1,21 +1,31 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { usedTooMuchDisk } from '../../shared/pod-parts.ts';
-import { containerDiagnosis, type ContainerFacts } from './container-diagnosis.ts';
+import { containerDiagnosis } from './container-diagnosis.ts';
+import { isOwnContainer, recoversAt } from './recovery.ts';
 
-/** Facts about a pod that its status does not contain; without `now`, it counts as ready whenever Kubernetes reports so. */
-export type PodFacts = Pick<ContainerFacts, 'checkOutput' | 'now'>;
+/** Facts about a pod that its status does not contain. */
+export interface PodFacts {
+  /** Output of the last failed health check. */
+  checkOutput?: string | undefined;
+  /** The time, for a service that does not count as ready right after a restart. */
+  now?: Date | undefined;
+}
 
 /** Returns why a pod does not run, and what to do; undefined if its status does not show it. */
-export function podDiagnosis(pod: Pod, given: PodFacts = {}): string | undefined {
+export function podDiagnosis(pod: Pod, { checkOutput, now }: PodFacts = {}): string | undefined {
   // Its containers report only that they were killed.
   if (usedTooMuchDisk(pod.status)) {
     return `it wrote too much outside of volumes and was evicted. Write less, or to a volume (${pod.status?.message?.trim() ?? ''})`;
   }
   const statuses = [...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.containerStatuses ?? [])];
   const containers = new Map(pod.spec?.containers.map((container) => [container.name, container]));
-  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), ...given };
+  const facts = { isRestarted: pod.spec?.restartPolicy === 'Always', unreadySince: unreadySince(pod), checkOutput };
+  const isRecovering = now !== undefined && recoversAt(pod, now) !== undefined;
   for (const status of statuses) {
-    const diagnosis = containerDiagnosis(status, containers.get(status.name), facts);
+    const diagnosis = containerDiagnosis(status, containers.get(status.name), {
+      ...facts,
+      isRecovering: isRecovering && isOwnContainer(pod, status.name),
+    });
     if (diagnosis !== undefined) return diagnosis;
   }
   const unscheduled = pod.status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');

@@ -46,8 +46,8 @@ export interface RolloutProgress extends SetUpServices {
   failures: string[];
   /** When the last job of the build has ended or will be terminated; absent if none has started. */
   jobsEndAt?: Date | undefined;
-  /** When the first of the restarted containers will have run long enough to count as ready; absent if all have. */
-  settlesAt?: Date | undefined;
+  /** When the first restarted pod will have run long enough to count as ready; absent if none is to. */
+  recoversAt?: Date | undefined;
   /** When it is certain that a service will not become ready; absent while unknown. */
   outlook?: Outlook | undefined;
 }

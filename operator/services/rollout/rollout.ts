@@ -22,8 +22,8 @@ const reachedBy = { started: 'started', healthy: 'healthy', completed: 'complete
  * a health check it is started when its container runs; with one, when it has been created, because becoming healthy
  * may take long and was not requested.
  */
-export function isStarted(service: Service, isUp: boolean): boolean {
-  return isUp || service.healthcheck !== undefined || isJob(service);
+export function isStarted(service: Service, isRunning: boolean): boolean {
+  return isRunning || service.healthcheck !== undefined || isJob(service);
 }
 
 /** Returns the dependencies that a service still waits for. */

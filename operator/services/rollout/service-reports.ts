@@ -5,7 +5,7 @@ import { type Deployment, objectKey, type PersistentVolumeClaim, type Pod } from
 import type { Service } from '../../../service-file/schema.ts';
 import { outlookOf, type Outlook } from '../diagnosis/certain-failure.ts';
 import { byAge, lastTermination, restartsOf, serviceDiagnosis } from '../diagnosis/service-diagnosis.ts';
-import { settlesAt } from '../diagnosis/settling.ts';
+import { firstRecovery, recoversAt } from '../diagnosis/recovery.ts';
 import { imageOf, isJob, type WorkloadContext } from '../objects/input.ts';
 import { namedVolumes } from '../objects/mounts.ts';
 import { claimName } from '../objects/volumes.ts';
@@ -70,10 +70,15 @@ export class ServiceReports {
     };
   }
 
-  /** Returns when the first of the services' restarted containers will have run long enough; undefined if all have. */
-  settlesAt({ namespace, now }: WorkloadContext, services: readonly Service[]): Date | undefined {
-    const continuous = services.filter((service) => !isJob(service));
-    return settlesAt(
+  /** Returns whether each pod of the service that was restarted has run long enough to count as ready. */
+  hasRecovered({ namespace, now }: WorkloadContext, { name }: Service): boolean {
+    return this.#remainingPodsOf(namespace, name).every((pod) => recoversAt(pod, now) === undefined);
+  }
+
+  /** Returns when the first restarted pod will have run long enough to count as ready; undefined if none is to. */
+  recoversAt({ namespace, now, serviceFile }: WorkloadContext): Date | undefined {
+    const continuous = serviceFile.services.filter((service) => !isJob(service));
+    return firstRecovery(
       continuous.flatMap(({ name }) => this.#remainingPodsOf(namespace, name)),
       now,
     );

@@ -464,26 +464,50 @@ test('ignores a terminating pod on which nothing depends', async () => {
   expect((await workloads.rollOut(alone)).done).toBe(true);
 });
 
-test('does not count a service as ready between two crashes, although Kubernetes does', async () => {
-  const alone = inputOf([db]);
-  const startedAt = alone.now.toISOString();
-  const labels = { 'coppice.dev/service': 'db' };
-  const crashed = {
-    ...{ name: 'db', image: '', imageID: '', ready: true, restartCount: 1, state: { running: { startedAt } } },
-    lastState: { terminated: { exitCode: 3 } },
-  };
-  const pod: Pod = {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'db', labels } },
-    status: { containerStatuses: [crashed] },
-  };
-  await workloads.rollOut(alone);
-  cluster.up('db');
-  cluster.objects.set('Pod/db', pod);
-  const settlesAt = new Date(alone.now.getTime() + 10_000);
-  expect(await workloads.rollOut(alone)).toMatchObject({
-    ...{ done: false, settlesAt, waitingFor: ['db: it exits and is restarted: exit code 3'] },
+describe('a service that crashes', () => {
+  const worker = sampleService({ name: 'worker' });
+  const web = sampleService({ name: 'web', dependsOn: [{ service: 'worker', condition: 'started' }] });
+  const both = inputOf([worker, web]);
+  const recoversAt = new Date(both.now.getTime() + 10_000);
+
+  const crashed = (state: object): Pod =>
+    ({
+      metadata: { name: 'worker', labels: { 'coppice.dev/service': 'worker' } },
+      spec: { containers: [{ name: 'worker' }] },
+      status: {
+        containerStatuses: [
+          { name: 'worker', ready: true, restartCount: 1, state, lastState: { terminated: { exitCode: 3 } } },
+        ],
+      },
+    }) as unknown as Pod;
+
+  beforeEach(async () => {
+    await workloads.rollOut(both);
+    cluster.up('worker');
+    await workloads.rollOut(both);
+    cluster.up('web');
   });
-  expect(await workloads.rollOut({ ...alone, now: settlesAt })).toMatchObject({ done: true, settlesAt: undefined });
+
+  test('is not ready while it has just been restarted, although its Deployment is available', async () => {
+    cluster.objects.set('Pod/worker', crashed({ running: { startedAt: both.now.toISOString() } }));
+    expect(await workloads.rollOut(both)).toMatchObject({
+      ...{ done: false, recoversAt, waitingFor: ['worker: it exits and is restarted: exit code 3'] },
+    });
+    const later = await workloads.rollOut({ ...both, now: recoversAt });
+    expect(later).toMatchObject({ done: true, recoversAt: undefined });
+  });
+
+  test('is not ready while its Deployment still counts a pod that has crashed', async () => {
+    cluster.objects.set('Pod/worker', crashed({ waiting: { reason: 'CrashLoopBackOff' } }));
+    expect(await workloads.rollOut(both)).toMatchObject({ done: false, recoversAt: undefined });
+  });
+
+  test('lets services start that require only that it has started', async () => {
+    cluster.objects.delete('Deployment/web');
+    cluster.objects.set('Pod/worker', crashed({ running: { startedAt: both.now.toISOString() } }));
+    await workloads.rollOut(both);
+    expect(replicasOf('web')).toBe(1);
+  });
 });
 
 test('keeps running services as reported when their dependency fails later', async () => {

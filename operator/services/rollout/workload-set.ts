@@ -44,6 +44,14 @@ export interface WorkloadCaches extends PublicHostCaches, WakerCaches {
   pods: Informer<Pod>;
 }
 
+interface ServiceOutcome extends JobOutcome {
+  service: Service;
+  /** Whether its containers run, even if they crash again and again. */
+  isRunning: boolean;
+  /** Whether no pod of an earlier version remains that dependents could connect to. */
+  isAlone: boolean;
+}
+
 /**
  * Manages the objects of an environment's services: creates them, watches until they run, and deletes those that the
  * service file no longer names.
@@ -109,10 +117,10 @@ export class WorkloadSet {
     const inOrder = withDependenciesOfJobs(services);
     while (next.length > 0 || (next = startableServices(inOrder, reached)).length > 0) {
       const outcomes = await settled(next.map((service) => this.#run(context, service)));
-      for (const { service, isUp, isAlone, failure, diagnosis } of outcomes) {
+      for (const { service, isRunning, isUp, isAlone, failure, diagnosis } of outcomes) {
         launched.add(service.name);
         if (isUp) up.add(service.name);
-        if (isStarted(service, isUp && isAlone)) started.add(service.name);
+        if (isStarted(service, isRunning && isAlone)) started.add(service.name);
         if (isUp && isAlone) healthy.add(service.name);
         if (isUp && isJob(service)) completed.add(service.name);
         if (failure !== undefined) failures.set(service.name, failure);
@@ -214,13 +222,13 @@ export class WorkloadSet {
     return this.#deployments.isApplied(deployment(context, service, service.replicas));
   }
 
-  /** Runs a service. `isAlone`: no pod of an earlier version remains that dependents could connect to. */
-  async #run(context: WorkloadContext, service: Service): Promise<JobOutcome & { service: Service; isAlone: boolean }> {
-    if (isJob(service)) return { service, isAlone: true, ...(await this.#runs.run(context, service)) };
+  async #run(context: WorkloadContext, service: Service): Promise<ServiceOutcome> {
+    if (isJob(service)) return { service, isRunning: true, isAlone: true, ...(await this.#runs.run(context, service)) };
     const live = await this.#deployments.apply(deployment(context, service, service.replicas));
     const pods = this.#reports.podsOf(context.namespace, service.name);
-    const isUp = isRolledOut(live) && this.#reports.settlesAt(context, [service]) === undefined;
-    return { service, isUp, isAlone: !hasLeavingPods(live, pods) };
+    const isRunning = isRolledOut(live);
+    const isUp = isRunning && this.#reports.hasRecovered(context, service);
+    return { service, isRunning, isUp, isAlone: !hasLeavingPods(live, pods) };
   }
 
   async #stop(context: WorkloadContext, service: Service): Promise<{ name: string; isStopped: boolean }> {
@@ -243,7 +251,7 @@ export class WorkloadSet {
       waitingFor,
       failures: services.filter(({ name }) => reached.failures.has(name)).map(line),
       jobsEndAt: this.#runs.lastEnd(context),
-      settlesAt: this.#reports.settlesAt(context, context.serviceFile.services),
+      recoversAt: this.#reports.recoversAt(context),
       outlook: this.#reports.outlook(context, new Set(waiting.map(({ name }) => name))),
     };
   }

@@ -53,6 +53,6 @@ test('changes the status once a minute during many restarts', () => {
 test('requeues until a restarted container has run long enough', () => {
   const services = [{ name: 'web', ready: false, restarts: 1, lastTermination: ended(10) }];
   const waiting = { services, aliases: {}, done: false, waitingFor: ['web'], failures: [], wakers: 'none' as const };
-  const { requeueAfterMs } = rolledOut(undefined, { ...waiting, settlesAt: at(20) }, at(13));
+  const { requeueAfterMs } = rolledOut(undefined, { ...waiting, recoversAt: at(20) }, at(13));
   expect(requeueAfterMs).toBe(7000);
 });

@@ -58,7 +58,7 @@ export function rolledOut(
     requeueAfterMs: soonest(
       isQuiet ? RESTARTS_MS : undefined,
       progress.wakers === 'leaving' ? WAKERS_MS : undefined,
-      progress.settlesAt && progress.settlesAt.getTime() - now.getTime(),
+      progress.recoversAt && progress.recoversAt.getTime() - now.getTime(),
     ),
   };
 }
