@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AddressNotAllowedError, createSend } from '../network/send.ts';
 import { portOf } from '../network/addresses.ts';
 import { HostBusyError, SourceUnreachableError } from '../errors.ts';
+import { describeRetried } from '../../shared/conditions.ts';
 import { EtagCache } from './etag-cache.ts';
 import { HostHttp } from './host-http.ts';
 import { listSchema } from './list-schema.ts';
@@ -108,6 +109,13 @@ test('requests no compressed response', async () => {
   local.answer((_, response) => sendJson(response, { name: 'x' }));
   await localHttp([local]).request(get(), schema);
   expect(local.requests[0]?.headers['accept-encoding']).toBe('identity');
+});
+
+test('reports a hang in words that stay the same during the backoff', async () => {
+  local.answer(() => undefined);
+  const hang = localHttp([local], 150).request(get(), schema);
+  const words = await hang.then(() => undefined, describeRetried);
+  expect(words).toBe(`${new URL(local.url).host} did not respond in time. Coppice retries this`);
 });
 
 test('says how to permit a private address that it refuses', async () => {
