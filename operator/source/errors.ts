@@ -27,9 +27,16 @@ export class SourceUnreachableError extends Error {
   override readonly name: string = 'SourceUnreachableError';
 }
 
-/** The Git host did not respond in time. Requests to it are backed off, because they occupy slots that others need. */
+/**
+ * The Git host did not respond in time. Requests to it are backed off, because they occupy slots that others need. The
+ * message is repeated during the backoff, so it is complete without a cause, which conditions would add to it.
+ */
 export class HostTimeoutError extends SourceUnreachableError {
   override readonly name = 'HostTimeoutError';
+
+  constructor(message: string) {
+    super(message);
+  }
 }
 
 /** The Git host limits requests for now. */

@@ -21,6 +21,8 @@ test.each<[string, Pod, number, number | undefined]>([
   ['it runs again for 10 s', pod(running), 10, undefined],
   ['it waits for its restart', pod({ waiting: { reason: 'CrashLoopBackOff' } }), 30, Infinity],
   ['it has just crashed', pod({ terminated: { exitCode: 1 } }), 30, Infinity],
+  ['it has crashed for the first time', pod({ terminated: { exitCode: 1 } }, { restartCount: 0 }), 1, Infinity],
+  ['its node has a clock that is a minute ahead', pod(running), -60, undefined],
   ['it was never restarted', pod(running, { restartCount: 0 }), 1, undefined],
   ['it has a probe', pod(running, { readinessProbe: { readinessProbe: {} } }), 1, undefined],
   ['it was evicted', pod({ terminated: { exitCode: 137 } }, { phase: 'Failed' }), 30, undefined],

@@ -7,17 +7,18 @@ const RECOVERED_AFTER_MS = 10_000;
 type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
 
 /**
- * Returns when a pod's restarted service will have run long enough to count as ready, in Unix milliseconds: infinite
- * while it does not run, undefined if it has run long enough or was never restarted. Without a readiness probe Kubernetes
+ * Returns when a pod's service that has crashed will have run long enough to count as ready, in Unix milliseconds:
+ * infinite while it does not run, undefined if it has run long enough or has never ended. Without a readiness probe Kubernetes
  * reports a container as ready whenever it runs, also between two crashes, and its Deployment somewhat longer.
  */
 export function recoversAt(pod: Pod, now: Date): number | undefined {
-  const restarted = restartedService(pod);
-  if (!restarted) return undefined;
-  const startedAt = restarted.state?.running?.startedAt;
+  const crashed = crashedService(pod);
+  if (!crashed) return undefined;
+  const startedAt = crashed.state?.running?.startedAt;
   if (startedAt === undefined) return Number.POSITIVE_INFINITY;
-  const at = Date.parse(startedAt) + RECOVERED_AFTER_MS;
-  return at > now.getTime() ? at : undefined;
+  const leftMs = Date.parse(startedAt) + RECOVERED_AFTER_MS - now.getTime();
+  // By the clock of a node that is far ahead, the service would not count as ready for as long.
+  return leftMs > 0 && leftMs <= 2 * RECOVERED_AFTER_MS ? now.getTime() + leftMs : undefined;
 }
 
 /** Returns when the first pod that recovers will have run long enough; undefined if none does. */
@@ -27,15 +28,17 @@ export function firstRecovery(pods: readonly Pod[], now: Date): Date | undefined
 }
 
 /**
- * Returns the status of the service's own container, not of those beside it, if it was restarted and has no readiness
- * probe; undefined for a pod that has ended, such as an evicted one.
+ * Returns the status of the service's own container, not of those beside it, if it has ended before and has no readiness
+ * probe; undefined for a pod that has ended itself, such as an evicted one.
  */
-function restartedService(pod: Pod): Status | undefined {
+function crashedService(pod: Pod): Status | undefined {
   const { spec, status } = pod;
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return undefined;
   const container = spec?.containers.find(({ name }) => isOwnContainer(pod, name));
   if (!container || container.readinessProbe) return undefined;
-  return status?.containerStatuses?.find(({ name, restartCount }) => name === container.name && restartCount > 0);
+  const own = status?.containerStatuses?.find(({ name }) => name === container.name);
+  // Between the first crash and the first restart, the count is still 0.
+  return own && (own.restartCount > 0 || own.state?.terminated) ? own : undefined;
 }
 
 /** Returns whether a container of a service's pod is the service's own. */

@@ -70,7 +70,7 @@ export class ServiceReports {
     };
   }
 
-  /** Returns whether each pod of the service that was restarted has run long enough to count as ready. */
+  /** Returns whether each pod of the service that has crashed has run long enough to count as ready. */
   hasRecovered({ namespace, now }: WorkloadContext, { name }: Service): boolean {
     return this.#remainingPodsOf(namespace, name).every((pod) => recoversAt(pod, now) === undefined);
   }

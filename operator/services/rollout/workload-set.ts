@@ -46,7 +46,7 @@ export interface WorkloadCaches extends PublicHostCaches, WakerCaches {
 
 interface ServiceOutcome extends JobOutcome {
   service: Service;
-  /** Whether its containers run, even if they crash again and again. */
+  /** Whether its Deployment is available, which without a readiness probe it also is between two crashes. */
   isRunning: boolean;
   /** Whether no pod of an earlier version remains that dependents could connect to. */
   isAlone: boolean;

@@ -95,5 +95,5 @@ export function sourceError(stderr: string, failure: GitFailure): Error {
   const lastLine = last.replace(/\p{Cc}/gu, '').slice(0, 300) || 'git failed without a message';
   const message = `the Git host did not respond: ${lastLine}`;
   const isTimeout = /\btimed out\b|\btimeout was reached\b/i.test(lastLine);
-  return isTimeout ? new HostTimeoutError(message, { cause }) : new SourceUnreachableError(message, { cause });
+  return isTimeout ? new HostTimeoutError(message) : new SourceUnreachableError(message, { cause });
 }

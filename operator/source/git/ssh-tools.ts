@@ -44,7 +44,7 @@ export async function askHostKeys(origin: SshOrigin, address: string, now: () =>
     const message = `no SSH server answered at ${host}, port ${port}${portHint(origin)}`;
     // ssh-keyscan fails without a message both for a refused connection and on timeout: only its duration shows which.
     const isTimeout = now() - startedAt >= keyscanSeconds * 1000;
-    return isTimeout ? new HostTimeoutError(message, { cause }) : new SourceUnreachableError(message, { cause });
+    return isTimeout ? new HostTimeoutError(message) : new SourceUnreachableError(message, { cause });
   };
   const output = await run('ssh-keyscan', args, 3 * keyscanSeconds * 1000, `${address} ${host}\n`).catch(
     (error: unknown) => {

@@ -211,7 +211,6 @@ function sendError(host: string, error: unknown): Error {
   }
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === 'AbortError' || name === 'TimeoutError') {
-    // Conditions contain the messages of causes, and that a request was aborted tells a user nothing more.
     return new HostTimeoutError(`${host} did not respond in time`);
   }
   return new SourceUnreachableError(`${host} did not respond: ${code ?? message}`, { cause: error });

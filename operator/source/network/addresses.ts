@@ -159,7 +159,7 @@ async function resolveHost(hostname: string, resolve: Lookup): Promise<{ address
     const message = `the host ${hostname} could not be resolved`;
     const isTimeout = error instanceof Error && 'code' in error && error.code === 'ETIMEOUT';
     throw isTimeout
-      ? new HostTimeoutError(message, { cause: error })
+      ? new HostTimeoutError(`${message} in time`)
       : new SourceUnreachableError(message, { cause: error });
   }
 }
