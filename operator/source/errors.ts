@@ -29,14 +29,10 @@ export class SourceUnreachableError extends Error {
 
 /**
  * The Git host did not respond in time. Requests to it are backed off, because they occupy slots that others need. The
- * message is repeated during the backoff, so it is complete without a cause, which conditions would add to it.
+ * message is repeated during the backoff: give it no cause, whose message conditions would contain only the first time.
  */
 export class HostTimeoutError extends SourceUnreachableError {
   override readonly name = 'HostTimeoutError';
-
-  constructor(message: string) {
-    super(message);
-  }
 }
 
 /** The Git host limits requests for now. */
