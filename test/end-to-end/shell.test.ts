@@ -120,10 +120,11 @@ describe('coppice exec', () => {
 
   test('is a shell at a terminal, which passes on the size, its changes and Ctrl-C', async () => {
     // Each key is pressed when the terminal shows what it waits for, however long that takes.
+    // One program waits for the new size and for Ctrl-C: between two, no process would be there to interrupt.
     const script = `
       shown() { for i in $(seq 400); do grep -q -e "$1" shown.txt && return; sleep 0.2; done; exit 1; }
       keys() { shown '# '; printf 'stty size\\n'; shown '^33 91'; touch resize
-        printf 'until stty size | grep "40 100"; do sleep 1; done; sleep 300\\n'; shown '^40 100'; printf '\\003'; shown '\\^C'
+        printf 'sh -c "until stty size | grep 40.100; do sleep 1; done; sleep 300"\\n'; shown '^40 100'; printf '\\003'; shown '\\^C'
         printf 'echo "$SECRET" | tr a-z A-Z; exit 5\\n'; shown IN-THE-CONTAINER; sleep 1; }
       touch shown.txt
       keys | script -qefc 'stty cols 91 rows 33; (while [ ! -e resize ]; do sleep 0.2; done; stty cols 100 rows 40 </dev/tty) & coppice exec $id web' shown.txt`;
