@@ -1,5 +1,9 @@
 import type { Pod } from '../../kubernetes/resource-type.ts';
 
+export type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
+/** How a container ended. */
+export type Terminated = NonNullable<NonNullable<ContainerStatus['state']>['terminated']>;
+
 /** Fields of every pod that Coppice creates: no API token, and no environment variables for Services. */
 export const WITHOUT_TOKEN = { automountServiceAccountToken: false, enableServiceLinks: false } as const;
 

@@ -1,4 +1,5 @@
 import type { Deployment, PersistentVolumeClaim, Pod } from '../../../kubernetes/resource-type.ts';
+import type { ContainerStatus } from '../../shared/pod-parts.ts';
 import { isForGood } from './refusal.ts';
 
 /**
@@ -55,9 +56,11 @@ export function outlookOf({ since, pods, deployment, claims }: Awaited): Outlook
   };
 }
 
-type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
-
-function failsAt(pod: Pod, { state, lastState, restartCount }: Status, hasVolumes: boolean): number | undefined {
+function failsAt(
+  pod: Pod,
+  { state, lastState, restartCount }: ContainerStatus,
+  hasVolumes: boolean,
+): number | undefined {
   const { reason = '', message = '' } = state?.waiting ?? {};
   const startedAt = Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '');
   switch (reason) {
@@ -89,7 +92,7 @@ function withoutHidden(message: string): string {
  * Returns when the container is restarted, in Unix milliseconds. The kubelet reports the delay: `back-off 1m20s
  * restarting failed container=web pod=…`.
  */
-function retryAt({ state, lastState }: Status): number | undefined {
+function retryAt({ state, lastState }: ContainerStatus): number | undefined {
   if (state?.waiting?.reason !== 'CrashLoopBackOff') return undefined;
   const [, minutes = '0', seconds = '0'] =
     /^back-off (?:(\d+)m)?(?:(\d+)s)? restarting/.exec(state.waiting.message ?? '') ?? [];

@@ -1,11 +1,10 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
 import { errorLine, lastLines } from './last-lines.ts';
+import type { ContainerStatus, Terminated } from '../../shared/pod-parts.ts';
 import { cutAtSpace } from '../../shared/one-line.ts';
 import { isEndedByCheck } from './ended-by-check.ts';
 import { imagePullDiagnosis } from './image-pull-diagnosis.ts';
 
-type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
-type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Spec = NonNullable<Pod['spec']>['containers'][number];
 
 /** Enough for a runtime's error report, which states the cause above the stack trace. */
@@ -25,7 +24,11 @@ export interface ContainerFacts {
 }
 
 /** Returns why a container does not run as it should, and what to do; undefined if its status does not show it. */
-export function containerDiagnosis(status: Status, spec: Spec | undefined, facts: ContainerFacts): string | undefined {
+export function containerDiagnosis(
+  status: ContainerStatus,
+  spec: Spec | undefined,
+  facts: ContainerFacts,
+): string | undefined {
   const { image, state, lastState, ready } = status;
   const waiting = state?.waiting;
   const restarted = (last: Terminated) => restartWords(last, status, spec, facts);
@@ -53,7 +56,12 @@ export function containerDiagnosis(status: Status, spec: Spec | undefined, facts
 }
 
 /** Describes an exit of a container that should run continuously. */
-function restartWords(last: Terminated, { started }: Status, spec: Spec | undefined, facts: ContainerFacts): string {
+function restartWords(
+  last: Terminated,
+  { started }: ContainerStatus,
+  spec: Spec | undefined,
+  facts: ContainerFacts,
+): string {
   if (isEndedByCheck(last, spec?.startupProbe, started, facts.unreadySince)) {
     const reason = withOutput(`${checkWords(spec?.startupProbe)} did not succeed in time`, facts.checkOutput);
     const lines = lastLines(last.message ?? '', maxLines);
@@ -89,7 +97,7 @@ function withCause(lines: string): string {
 
 type Probe = Spec['readinessProbe'];
 
-function unready({ started }: Status, spec: Spec | undefined, output: string | undefined): string {
+function unready({ started }: ContainerStatus, spec: Spec | undefined, output: string | undefined): string {
   const probe = spec?.startupProbe ?? spec?.readinessProbe;
   if (!probe) return 'it has just started';
   const port = probe.tcpSocket?.port;

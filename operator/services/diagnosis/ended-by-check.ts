@@ -1,7 +1,6 @@
 import type { Pod } from '../../../kubernetes/resource-type.ts';
+import type { Terminated } from '../../shared/pod-parts.ts';
 
-type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
-type Terminated = NonNullable<NonNullable<Status['state']>['terminated']>;
 type Probe = NonNullable<Pod['spec']>['containers'][number]['startupProbe'];
 
 /** Exit codes of a program that SIGKILL or SIGTERM ended. */

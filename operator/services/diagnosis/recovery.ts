@@ -1,15 +1,14 @@
 import { LABELS } from '../../../crds/labels.ts';
 import type { Pod } from '../../../kubernetes/resource-type.ts';
+import type { ContainerStatus } from '../../shared/pod-parts.ts';
 
 /** Longer than most programs run that crash while they start. One that crashes later still counts as ready in between. */
 const RECOVERED_AFTER_MS = 10_000;
 
-type Status = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number];
-
 /**
  * Returns when a pod's service that has crashed will have run long enough to count as ready, in Unix milliseconds:
- * infinite while it does not run, undefined if it has run long enough or has never ended. Without a readiness probe Kubernetes
- * reports a container as ready whenever it runs, also between two crashes, and its Deployment somewhat longer.
+ * infinite while it does not run, undefined if it has run long enough or has never ended. Without a readiness probe
+ * Kubernetes reports a container as ready whenever it runs, also between two crashes, and its Deployment somewhat longer.
  */
 export function recoversAt(pod: Pod, now: Date): number | undefined {
   const crashed = crashedService(pod);
@@ -31,7 +30,7 @@ export function firstRecovery(pods: readonly Pod[], now: Date): Date | undefined
  * Returns the status of the service's own container, not of those beside it, if it has ended before and has no readiness
  * probe; undefined for a pod that has ended itself, such as an evicted one.
  */
-function crashedService(pod: Pod): Status | undefined {
+function crashedService(pod: Pod): ContainerStatus | undefined {
   const { spec, status } = pod;
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return undefined;
   const container = spec?.containers.find(({ name }) => isOwnContainer(pod, name));
