@@ -1,5 +1,5 @@
-import { request as requestPlain, type IncomingMessage } from 'node:http';
-import { request as requestTls } from 'node:https';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
@@ -25,14 +25,15 @@ export const HANDSHAKE_TIMEOUT_MS = 30_000;
 
 /** Sends a request and returns the response with its body unread. Follows no redirect, so no token leaves the server. */
 export function exchange(url: URL, { method, headers, body, signal, idleMs }: Outgoing): Promise<IncomingMessage> {
-  const send = url.protocol === 'https:' ? requestTls : requestPlain;
+  const { request, globalAgent } = url.protocol === 'https:' ? https : http;
+  if (method !== 'GET') closeIdleConnections(globalAgent);
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     // The option, unlike setTimeout(), also applies while connecting, for which the agent permits only 5 s.
     const timeout = idleMs ?? defaultIdleMs;
     const shared = { method, timeout, lookup: localhostLookup };
     const options = { ...shared, headers: { ...headers, ...length }, ...(signal && { signal }) };
-    const sent = send(url, options, (response) => {
+    const sent = request(url, options, (response) => {
       // The reader of the stream gets the error; without a listener it would end the process.
       response.on('error', () => undefined);
       resolve(response);
@@ -41,6 +42,14 @@ export function exchange(url: URL, { method, headers, body, signal, idleMs }: Ou
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/**
+ * Makes the next request open a connection. A request on an idle one fails if that is closed at the same moment, after
+ * which a read is repeated, but a write must not be.
+ */
+function closeIdleConnections({ freeSockets }: http.Agent): void {
+  for (const sockets of Object.values(freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }
 
 /** Reads all of a response as text. */
