@@ -78,23 +78,16 @@ async function becomesPage(): Promise<void> {
   }
 
   const script = `fetch(${JSON.stringify(environment.weburl)}).then((answer) => answer.text()).then(console.log)`;
-  const pod = [
-    'run',
-    'look',
-    '--namespace',
-    'git',
-    '--image',
-    'node:24-slim',
-    '--restart',
-    'Never',
-    '--rm',
-    '--attach',
-  ];
-  // The output of a pod that ends before kubectl attaches is lost, so another pod is started.
-  await waitFor('the page inside the cluster', 90, async () => {
-    const inside = await harness.kubectl([...pod, '--quiet', '--', 'node', '-e', script], { deadline: 90 });
-    return inside.includes('Hello from the API') ? true : undefined;
-  });
+  const name = `look-${harness.group}`;
+  const at = ['--namespace', 'git'];
+  await harness.kubectl(['run', name, ...at, '--image=node:24-slim', '--restart=Never', '--', 'node', '-e', script]);
+  try {
+    const ended = '--for=jsonpath={.status.phase}=Succeeded';
+    await harness.kubectl(['wait', `pod/${name}`, ...at, ended, '--timeout=90s'], { deadline: 100 });
+    expect(await harness.kubectl(['logs', name, ...at])).toContain('Hello from the API');
+  } finally {
+    await harness.kubectl(['delete', 'pod', name, ...at, '--wait=false']);
+  }
 }
 
 async function emptiesAndComesBack(): Promise<void> {
