@@ -6,6 +6,7 @@ import { currentResourceVersion, watchStates } from '../client/watch-states.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
+import { printedInPod } from './single-pod.ts';
 
 let harness: Harness;
 let repository: string;
@@ -78,16 +79,7 @@ async function becomesPage(): Promise<void> {
   }
 
   const script = `fetch(${JSON.stringify(environment.weburl)}).then((answer) => answer.text()).then(console.log)`;
-  const name = `look-${harness.group}`;
-  const at = ['--namespace', 'git'];
-  await harness.kubectl(['run', name, ...at, '--image=node:24-slim', '--restart=Never', '--', 'node', '-e', script]);
-  try {
-    const ended = '--for=jsonpath={.status.phase}=Succeeded';
-    await harness.kubectl(['wait', `pod/${name}`, ...at, ended, '--timeout=90s'], { deadline: 100 });
-    expect(await harness.kubectl(['logs', name, ...at])).toContain('Hello from the API');
-  } finally {
-    await harness.kubectl(['delete', 'pod', name, ...at, '--wait=false']);
-  }
+  expect(await printedInPod(harness, 'git', ['node', '-e', script])).toContain('Hello from the API');
 }
 
 async function emptiesAndComesBack(): Promise<void> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { send } from '../../client/local-http.ts';
 import { conditionOf, namespaceOf, pageWith } from '../harness.ts';
+import { printedInPod } from '../single-pod.ts';
 import { BROWSER, SleepyEnvironment } from '../sleepy-environment.ts';
 import { sleepyShop } from '../sleepy-shop.ts';
 
@@ -62,18 +63,8 @@ describe('inside the cluster', () => {
   }, 180_000);
 
   test('a pod that can connect to the running service wakes it by the name of the Service', async () => {
-    const { harness } = shop;
-    const name = `caller-${harness.group}`;
-    const at = ['--namespace', 'traefik'];
-    await harness.kubectl(['run', name, ...at, '--image=node:24-slim', '--restart=Never', '--', ...call(60)]);
-    try {
-      const ended = '--for=jsonpath={.status.phase}=Succeeded';
-      await harness.kubectl(['wait', `pod/${name}`, ...at, ended, '--timeout=60s'], { deadline: 70 });
-      expect(await harness.kubectl(['logs', name, ...at])).toMatch(/^\d+\n$/);
-    } finally {
-      await harness.kubectl(['delete', 'pod', name, ...at, '--wait=false']);
-    }
-    const woken = await harness.built(shop.id);
+    expect(await printedInPod(shop.harness, 'traefik', call(60))).toMatch(/^\d+\n$/);
+    const woken = await shop.harness.built(shop.id);
     expect(conditionOf(woken, 'Asleep')).toMatchObject({ status: 'False', reason: 'Visited' });
   }, 120_000);
 });
