@@ -7,7 +7,7 @@ import { runMain } from '../support/progress.ts';
 import { run } from '../support/run.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { LABELS } from '../../crds/labels.ts';
-import { TEST_GROUP_LABEL } from '../end-to-end/test-group.ts';
+import { isTestAddress } from '../end-to-end/test-account.ts';
 
 const conditionSchema = z.object({ type: z.string(), status: z.string(), message: z.string().default('') });
 const listSchema = z.object({
@@ -51,6 +51,25 @@ async function named(...what: string[]) {
   return items.map(({ metadata }) => metadata);
 }
 
+async function deleteAll(kind: string, names: readonly string[]): Promise<void> {
+  if (names.length > 0) await kubectl('delete', kind, '--wait=false', ...names);
+}
+
+const groupsSchema = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ name: z.string() }),
+      spec: z.object({ owners: z.array(z.string()).default([]) }),
+    }),
+  ),
+});
+
+/** Returns the groups that belong to accounts of tests. */
+async function testGroups(): Promise<string[]> {
+  const { items } = groupsSchema.parse(JSON.parse(await kubectl('get', 'groups.coppice.dev', '--output', 'json')));
+  return items.filter(({ spec }) => spec.owners.some(isTestAddress)).map(({ metadata }) => metadata.name);
+}
+
 /** Returns namespaces of groups that never were on this cluster: tests of parts of the operator make them. */
 async function namespacesWithoutGroup(): Promise<string[]> {
   const groups = (await named('groups.coppice.dev')).map(({ name }) => name);
@@ -77,15 +96,14 @@ async function takeAwayTestKinds(): Promise<void> {
       await kubectl('patch', kind, name, ...at, '--type=merge', '--patch={"metadata":{"finalizers":null}}');
     }
   }
-  if (kinds.length > 0) await kubectl('delete', 'customresourcedefinitions', '--wait=false', ...kinds);
+  await deleteAll('customresourcedefinitions', kinds);
 }
 
 await runMain(async () => {
   if (process.argv.includes('--take-away')) {
-    await kubectl('delete', 'groups.coppice.dev', '--selector', `${TEST_GROUP_LABEL}=true`, '--wait=false');
+    await deleteAll('groups.coppice.dev', await testGroups());
     await takeAwayTestKinds();
-    const left = await namespacesWithoutGroup();
-    if (left.length > 0) await kubectl('delete', 'namespaces', '--wait=false', ...left);
+    await deleteAll('namespaces', await namespacesWithoutGroup());
   }
   await waitFor('what the tests made to go', 180, async () => {
     const left = await leaving();

@@ -6,7 +6,7 @@ import { readConnection, type Connection } from '../cluster/connection.ts';
 import { kubectlOf, type Kubectl } from '../cluster/kubectl.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { pushRepository, SAMPLE_REPOSITORY } from '../sample/push-repository.ts';
-import { TEST_GROUP_LABEL } from './test-group.ts';
+import { testAddress } from './test-account.ts';
 
 const idSchema = z.looseObject({ id: z.string() });
 
@@ -68,7 +68,7 @@ export async function startHarness(purpose: string): Promise<Harness> {
   const clients: RestClient[] = [];
   const newUser = async (password = randomBytes(12).toString('base64url')) => {
     const user = new RestClient(connection.apiUrl);
-    await user.registerAndLogin(`${randomName(purpose)}@example.com`, password);
+    await user.registerAndLogin(testAddress(randomName(purpose)), password);
     clients.push(user);
     return user;
   };
@@ -77,7 +77,6 @@ export async function startHarness(purpose: string): Promise<Harness> {
   const kubectl = kubectlOf(connection);
   async function addGroup(name: string): Promise<void> {
     await client.call(idSchema, 'POST', '/api/groups', { name });
-    await kubectl(['label', 'groups.coppice.dev', name, `${TEST_GROUP_LABEL}=true`]);
   }
   await addGroup(group);
   /**

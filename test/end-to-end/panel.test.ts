@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { z } from 'zod';
 import { randomName, startHarness, type Harness } from './harness.ts';
 import { axeViolations, PanelBrowser } from './panel-browser.ts';
+import { testAddress } from './test-account.ts';
 
 /** The panel as people use it: in Chromium, against the cluster. Each test continues where the previous one ended. */
 
@@ -18,7 +19,7 @@ let context: BrowserContext;
 let other: Page;
 /** Also the name of the group that her registration creates. */
 const adaName = randomName('ada');
-const ada = { email: `${adaName}@example.com`, password: randomBytes(12).toString('base64url') };
+const ada = { email: testAddress(adaName), password: randomBytes(12).toString('base64url') };
 
 beforeAll(async () => {
   harness = await startHarness('panel');

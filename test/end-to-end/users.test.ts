@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { RestClient } from '../client/rest-client.ts';
 import { randomName, startHarness, type Harness } from './harness.ts';
+import { testAddress } from './test-account.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -17,7 +18,7 @@ test("lets the chart's administrator invite a user, and removes the user with al
   const root = new RestClient(connection.apiUrl);
   await root.login(address, initial);
 
-  const email = `${randomName('users')}@example.com`;
+  const email = testAddress(randomName('users'));
   const password = 'correct horse';
   const { invitation } = await root.call(z.object({ invitation: z.string() }), 'POST', '/api/users', { email });
   const refused = await root.send('POST', '/api/user/register', { email, password });
