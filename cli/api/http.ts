@@ -45,8 +45,9 @@ export function exchange(url: URL, { method, headers, body, signal, idleMs }: Ou
 }
 
 /**
- * Makes the next request open a connection. A request on an idle one fails if that is closed at the same moment, after
- * which a read is repeated, but a write must not be.
+ * Closes idle connections, so that the next request opens a new one. A request fails if the idle connection that it
+ * reuses is closed or times out at the same moment, and only a read can be repeated. Node.js 24.21 also lets it time out
+ * just after it was reused, if another timer of the same length is due in the same pass.
  */
 function closeIdleConnections({ freeSockets }: http.Agent): void {
   for (const sockets of Object.values(freeSockets)) sockets?.forEach((socket) => socket.destroy());

@@ -52,7 +52,7 @@ async function named(...what: string[]) {
 }
 
 async function deleteAll(kind: string, names: readonly string[]): Promise<void> {
-  if (names.length > 0) await kubectl('delete', kind, '--wait=false', ...names);
+  if (names.length > 0) await kubectl('delete', kind, '--wait=false', '--ignore-not-found', ...names);
 }
 
 const groupsSchema = z.object({
@@ -64,7 +64,7 @@ const groupsSchema = z.object({
   ),
 });
 
-/** Returns the groups that belong to accounts of tests. */
+/** Returns the names of the groups that test accounts own. */
 async function testGroups(): Promise<string[]> {
   const { items } = groupsSchema.parse(JSON.parse(await kubectl('get', 'groups.coppice.dev', '--output', 'json')));
   return items.filter(({ spec }) => spec.owners.some(isTestAddress)).map(({ metadata }) => metadata.name);

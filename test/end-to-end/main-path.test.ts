@@ -6,7 +6,7 @@ import { currentResourceVersion, watchStates } from '../client/watch-states.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { namespaceOf, pageWith, startHarness, type Harness } from './harness.ts';
 import { testsSideBySide } from './side-by-side.ts';
-import { printedInPod } from './single-pod.ts';
+import { outputInPod } from './single-pod.ts';
 
 let harness: Harness;
 let repository: string;
@@ -79,7 +79,7 @@ async function becomesPage(): Promise<void> {
   }
 
   const script = `fetch(${JSON.stringify(environment.weburl)}).then((answer) => answer.text()).then(console.log)`;
-  expect(await printedInPod(harness, 'git', ['node', '-e', script])).toContain('Hello from the API');
+  expect(await outputInPod(harness, 'git', ['node', '-e', script])).toContain('Hello from the API');
 }
 
 async function emptiesAndComesBack(): Promise<void> {

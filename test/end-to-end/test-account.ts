@@ -1,10 +1,11 @@
 const domain = '@end-to-end.example';
 
-/** Returns the address of an account that an end-to-end test uses, whose groups the next run deletes after a killed one. */
+/** Returns the e-mail address of a test account. After a killed run, the next one deletes the groups of test accounts. */
 export function testAddress(name: string): string {
   return `${name}${domain}`;
 }
 
+/** Returns whether the address is that of a test account. */
 export function isTestAddress(address: string): boolean {
   return address.endsWith(domain);
 }

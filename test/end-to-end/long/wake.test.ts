@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { send } from '../../client/local-http.ts';
 import { conditionOf, namespaceOf, pageWith } from '../harness.ts';
-import { printedInPod } from '../single-pod.ts';
+import { outputInPod } from '../single-pod.ts';
 import { BROWSER, SleepyEnvironment } from '../sleepy-environment.ts';
 import { sleepyShop } from '../sleepy-shop.ts';
 
@@ -63,7 +63,7 @@ describe('inside the cluster', () => {
   }, 180_000);
 
   test('a pod that can connect to the running service wakes it by the name of the Service', async () => {
-    expect(await printedInPod(shop.harness, 'traefik', call(60))).toMatch(/^\d+\n$/);
+    expect(await outputInPod(shop.harness, 'traefik', call(60))).toMatch(/^\d+\n$/);
     const woken = await shop.harness.built(shop.id);
     expect(conditionOf(woken, 'Asleep')).toMatchObject({ status: 'False', reason: 'Visited' });
   }, 120_000);
