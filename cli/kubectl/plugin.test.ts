@@ -317,18 +317,10 @@ test('leaves no watch behind when a signal ends it', async () => {
   const env = { PATH: `${kubectl.folder}:/usr/bin:/bin` };
   const plugin = spawn(process.execPath, [link, 'env', 'get', 'acme.shop-main', '--watch'], { env, stdio: 'ignore' });
   const ended = once(plugin, 'close');
-  while (kubectl.watching === undefined) await delay(50);
-  const watch = kubectl.watching;
+  while (!kubectl.isWatching()) await delay(50);
   plugin.kill('SIGTERM');
   expect(await ended).toEqual([143, null]);
-  const runs = () => {
-    try {
-      return process.kill(watch, 0);
-    } catch {
-      return false;
-    }
-  };
-  while (runs()) await delay(50);
+  while (kubectl.isWatching()) await delay(50);
 }, 20_000);
 
 test('prints the log of a service without what a terminal acts on', async () => {

@@ -1,5 +1,5 @@
 // The program that tests put on the PATH as `kubectl`: answers from files beside it, and refuses what kubectl refuses.
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FakeState } from './fake-kubectl.ts';
@@ -58,7 +58,12 @@ else if (verb === 'get' && values.watch === true) {
   const [next, ...rest] = state.watches;
   writeFileSync(file('state.json'), JSON.stringify({ ...state, watches: rest }));
   if (next === undefined) {
-    writeFileSync(file('watching'), String(process.pid));
+    // A test could not see the end of the process, whose entry remains until its adoptive parent asks for it.
+    process.once('SIGTERM', () => {
+      rmSync(file('watching'), { force: true });
+      process.exit(143);
+    });
+    writeFileSync(file('watching'), '');
     setInterval(() => undefined, 1000);
   } else if (typeof next === 'string') fail(next);
   else next.forEach(print);

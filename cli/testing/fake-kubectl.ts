@@ -57,14 +57,12 @@ export class FakeKubectl {
     return JSON.parse(readFileSync(join(this.folder, 'created'), 'utf8')) as unknown;
   }
 
-  /** The process of a watch that has nothing more to print; undefined if there is none yet. */
-  get watching(): number | undefined {
-    const path = join(this.folder, 'watching');
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-    return text === '' ? undefined : Number(text);
+  /** Returns whether a watch runs that has nothing more to print. */
+  isWatching(): boolean {
+    return existsSync(join(this.folder, 'watching'));
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true });
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
